@@ -75,7 +75,7 @@ class PullConsumer:
         state = self.state
         match order:
             case StartPull(masters, brokers, boot_us):
-                state.masters.names, state.broker_names = masters, brokers
+                state.masters.names, state.reader.brokers = masters, brokers
                 out.deadline("boot", now_us + boot_us)
             case Shutdown():
                 self.shut_down(now_us, out)
@@ -108,7 +108,7 @@ class PullConsumer:
         elif name == "silent":
             for broker_id in self.state.silent:
                 out.close(self.state.reader.connections[broker_id])
-                self.reconnect(broker_id, now_us, out)
+                self.lose_broker(broker_id, now_us, out)
         elif name == "shutdown":
             self.end(now_us, out)
 
@@ -177,8 +177,6 @@ class PullConsumer:
             self.refuse(code, now_us, out)
             return
         state.phase, state.refused_code, state.tries, state.started_us = STARTED, 0, 0, now_us
-        connections = {broker_id: out.connect(name) for broker_id, name in state.broker_names.items()}
-        state.reader.connections = connections
         out.tell("tubemq.client.started", None, {}, self.who())
         out.deadline("beat_brokers", now_us + HEARTBEAT_US)
         self.beat(now_us, out)
@@ -236,8 +234,8 @@ class PullConsumer:
 
     def unregister(self, key: str, out: Outbox) -> None:
         state = self.state
-        connection = state.reader.connections[broker_of(key)]
-        out.send(connection, r.RegisterRequestC2B(r.UNREGISTER, state.client_id, state.group, key))
+        request = r.RegisterRequestC2B(r.UNREGISTER, state.client_id, state.group, key)
+        self.reader.send(key, request, out)
 
     def register_next(self, now_us: int, out: Outbox) -> None:
         """Register the next partition of the event; at the end of a round those that failed wait for the next."""
@@ -260,12 +258,10 @@ class PullConsumer:
         read_status = r.FROM_FIRST if key in state.asked else state.position
         state.asked = sorted({*state.asked, key})
         out.deadline("no_answer", now_us + RPC_TIMEOUT_US)
-        out.send(
-            state.reader.connections[broker_of(key)],
-            r.RegisterRequestC2B(
-                r.REGISTER, state.client_id, state.group, key, offset, read_status=read_status
-            ),
+        request = r.RegisterRequestC2B(
+            r.REGISTER, state.client_id, state.group, key, offset, read_status=read_status
         )
+        self.reader.send(key, request, out)
 
     def on_call_answered(self, answer: r.RegisterResponseB2C, now_us: int, out: Outbox) -> None:
         state = self.state
@@ -314,11 +310,10 @@ class PullConsumer:
 
     def beat_brokers(self, now_us: int, out: Outbox) -> None:
         state = self.state
-        for broker_id, connection in state.reader.connections.items():
+        for broker_id in sorted({broker_of(key) for key in state.reader.held}):
             held = [key for key in state.reader.held if broker_of(key) == broker_id]
-            if held:
-                out.send(connection, r.HeartBeatRequestC2B(state.client_id, state.group, held))
-                state.silent.append(broker_id)
+            self.reader.send(held[0], r.HeartBeatRequestC2B(state.client_id, state.group, held), out)
+            state.silent.append(broker_id)
         if state.silent:
             out.deadline("silent", now_us + RPC_TIMEOUT_US)
         out.deadline("beat_brokers", now_us + HEARTBEAT_US)
@@ -328,7 +323,7 @@ class PullConsumer:
     ) -> None:
         state = self.state
         connections = state.reader.connections
-        state.silent = [broker_id for broker_id in state.silent if connections[broker_id] != connection]
+        state.silent = [broker_id for broker_id in state.silent if connections.get(broker_id) != connection]
         if not state.silent:
             out.cancel("silent")
         self.lose([key for _, key in answer.failures], now_us, out)
@@ -354,15 +349,28 @@ class PullConsumer:
         state = self.state
         if connection == state.masters.connection:
             self.master_failed(now_us, out, is_closed=True)
-        connections = state.reader.connections
-        for broker_id in [broker_id for broker_id, number in connections.items() if number == connection]:
-            self.reconnect(broker_id, now_us, out)
+        for broker_id, number in state.reader.connections.items():
+            if number == connection:
+                self.on_broker_closed(broker_id, now_us, out)
+                return
 
-    def reconnect(self, broker_id: int, now_us: int, out: Outbox) -> None:
-        """A broker is not to be had: all that it gave is dropped, and asked for on another connection."""
+    def on_broker_closed(self, broker_id: int, now_us: int, out: Outbox) -> None:
+        """What was asked on the connection has no answer; a heartbeat without one costs all of that broker's."""
+        state = self.state
+        if broker_id in state.silent:
+            self.lose_broker(broker_id, now_us, out)
+            return
+        del state.reader.connections[broker_id]
+        if state.reader.waiting and broker_of(state.reader.waiting) == broker_id:
+            self.reader.read_failed(now_us, out)
+        if state.calling and broker_of(state.calling) == broker_id:
+            self.call_failed(now_us, out)
+
+    def lose_broker(self, broker_id: int, now_us: int, out: Outbox) -> None:
+        """A broker is not to be had: all that it gave is dropped."""
         state = self.state
         state.silent = [other for other in state.silent if other != broker_id]
-        state.reader.connections[broker_id] = out.connect(state.broker_names[broker_id])
+        state.reader.connections.pop(broker_id, None)
         self.lose([key for key in state.reader.held if broker_of(key) == broker_id], now_us, out)
         if state.calling and broker_of(state.calling) == broker_id:
             self.call_failed(now_us, out)

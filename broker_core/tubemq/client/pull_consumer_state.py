@@ -45,7 +45,6 @@ class PullConsumerState:
     phase: str = BOOTING  # as of a client that balances for itself
     refused_code: int = 0  # of the master's last refusal
     masters: MasterLink = field(default_factory=MasterLink)
-    broker_names: dict[int, str] = field(default_factory=dict)  # node name of each broker id
     started_us: int = -1  # when the master took it
     events: deque[r.ConsumerEvent] = field(default_factory=deque)  # from the master; the first is under way
     calls: deque[str] = field(default_factory=deque)  # partitions of it that are still to be registered

@@ -34,12 +34,14 @@ REST = "rest:"
 
 @dataclass(slots=True)
 class ReaderState:
-    """program: that handles what is read. connections: of brokers, by id. held: registered partitions, in order of
+    """program: that handles what is read. brokers: node name of each broker id; connections: to them, each opened when
+    it is needed. held: registered partitions, in order of
     registering. idle: of them, those in turn. waiting: partition whose read is under way. reading: partition of the
     batch that is out, "" for none; since_us: since when; is_overdue: it may be read again by now. batch: its messages
     that are not handled. first_us: when the first message of all was read, -1 before."""
 
     program: Program
+    brokers: dict[int, str] = field(default_factory=dict)
     connections: dict[int, int] = field(default_factory=dict)
     held: list[str] = field(default_factory=list)
     idle: deque[str] = field(default_factory=deque)
@@ -57,6 +59,14 @@ class ReaderState:
 class Reader:
     def __init__(self, state: ReaderState, client_id: str, group: str, traffic: Traffic) -> None:
         self.state, self.client_id, self.group, self.traffic = state, client_id, group, traffic
+
+    def send(self, key: str, request: r.Request, out: Outbox) -> None:
+        """To the broker of a partition. A connection that broke is opened again with the next request, as to a broker
+        that is down it would only break again."""
+        broker_id, connections = broker_of(key), self.state.connections
+        if broker_id not in connections:
+            connections[broker_id] = out.connect(self.state.brokers[broker_id])
+        out.send(connections[broker_id], request)
 
     def add(self, key: str, now_us: int, out: Outbox) -> None:
         """A partition is registered."""
@@ -98,7 +108,7 @@ class Reader:
         request = r.GetMessageRequestC2B(self.client_id, self.group, key)
         if state.flow_rules[1]:
             request.escapes_flow_control = self.rules[1].data_limit(NO_LIMIT, now_us) is not None
-        out.send(state.connections[broker_of(key)], request)
+        self.send(key, request, out)
 
     # -- flow rules ------------------------------------------------------------------------------------------
 
@@ -173,6 +183,12 @@ class Reader:
         self.read(now_us, out)
         return ""
 
+    def read_failed(self, now_us: int, out: Outbox) -> None:
+        """The read under way has no answer; the program's loop tries that partition again a little later."""
+        key, self.state.waiting = self.state.waiting, ""
+        out.deadline(REST + key, now_us + REST_AFTER_US[r.NOT_FOUND])
+        self.read(now_us, out)
+
     def rested(self, key: str, now_us: int, out: Outbox) -> None:
         if key in self.state.held:
             self.state.idle.append(key)
@@ -194,10 +210,7 @@ class Reader:
         if not state.batch:
             over, state.reading = state.reading, ""
             if not state.is_overdue:
-                out.send(
-                    state.connections[broker_of(over)],
-                    r.CommitOffsetRequestC2B(self.client_id, self.group, over, True),
-                )
+                self.send(over, r.CommitOffsetRequestC2B(self.client_id, self.group, over, True), out)
                 self.turn(over, now_us, out)
         self.go_on(now_us, out)
         return over
