@@ -45,6 +45,12 @@ def order(page: Page, verb: str, **values: str) -> None:
     page.click("#order .strong")
 
 
+def typed_row(page: Page, form: str, name: str, value: str) -> None:
+    """In the first row of a form's table."""
+    page.fill(f"{form} .table-rows li:first-child .name", name)
+    page.fill(f"{form} .table-rows li:first-child .value", value)
+
+
 def part(page: Page, name: str) -> Locator:
     return page.locator(f'#graph [data-part="{name}"]')
 
@@ -96,11 +102,16 @@ def test_headers_are_tried_and_a_mandatory_message_without_a_route_comes_back(
 ) -> None:
     orders.select_option("#try-exchange", "docs")
     orders.click("#try summary")
-    orders.fill("#try-headers", "format")
-    wait_text(orders, "#try", "must be lines of name=value")
-    orders.fill("#try-headers", "format=pdf")
+    typed_row(orders, "#try", "", "pdf")
+    wait_text(orders, "#try", "has no name")
+    typed_row(orders, "#try", "format", "pdf")
     wait_text(orders, "#tried-words", "One queue gets a copy.")
-    orders.fill("#try-headers", "format=txt")
+    orders.select_option("#try .table-rows select", "integer")
+    wait_text(orders, "#try", "must be a whole number")
+    orders.click("#try .table-rows .remove")
+    wait_text(orders, "#tried-words", "No binding matches")
+    orders.click("#try .table-rows > .btn")
+    typed_row(orders, "#try", "format", "txt")
     wait_text(orders, "#tried-words", "No binding matches")
     orders.check("#try-mandatory")
     orders.click("#publish")
@@ -114,16 +125,21 @@ def test_headers_are_tried_and_a_mandatory_message_without_a_route_comes_back(
 def test_orders_have_their_errors_at_the_field_and_the_servers_refusals_in_its_words(
     orders: Page, let_pass: Pass
 ) -> None:
-    order(orders, "declare_queue", arguments="x-max-length")
-    wait_text(orders, "#order", "must be lines of name=value")
-    order(orders, "declare_queue", arguments="x-max-length=5")
+    orders.click("[data-verb=declare_queue]")
+    typed_row(orders, "#order", "x-max-length", "five")
+    expect(orders.locator("#order .table-rows select")).to_have_value("integer")
+    order(orders, "declare_queue")
+    wait_text(orders, "#order", "must be a whole number")
+    typed_row(orders, "#order", "x-max-length", "5")
+    order(orders, "declare_queue")
     expect(orders.locator("#order [name=name]")).to_have_attribute("aria-invalid", "true")
     wait_text(orders, "#order", "must not be empty")
     order(orders, "declare_queue", name="mine")
     let_pass(orders, 2)
     wait_text(orders, ANSWER, "Declare queue: done")
     expect(part(orders, "queue:mine")).to_be_visible()
-    order(orders, "declare_queue", arguments="x-max-length=6")
+    typed_row(orders, "#order", "x-max-length", "6")
+    order(orders, "declare_queue")
     let_pass(orders, 2)
     wait_text(orders, ANSWER, "406 PRECONDITION_FAILED - inequivalent arg 'x-max-length' for queue 'mine'")
     order(orders, "bind", source="orders", destination="mine", routing_key="by.hand")
@@ -202,6 +218,26 @@ def test_a_consumer_changes_how_it_acknowledges_and_settles_what_it_holds(
         "before => document.querySelector('#queues tr[data-key=created]').cells[5].textContent !== before",
         arg=before,
     )
+
+
+def test_a_headers_binding_is_made_with_its_x_match_and_tried(orders: Page, let_pass: Pass) -> None:
+    orders.click("[data-verb=bind]")
+    orders.select_option('#order [data-field="args.arguments.x-match"]', "any-with-x")
+    typed_row(orders, "#order", "x-kind", "a")
+    orders.click("#order .table-rows > .btn")
+    orders.fill("#order .table-rows li:nth-child(2) .name", "x-kind")
+    order(orders, "bind", source="docs", destination="parked")
+    wait_text(orders, "#order", "is there already")
+    orders.fill("#order .table-rows li:nth-child(2) .name", "format")
+    orders.fill("#order .table-rows li:nth-child(2) .value", "txt")
+    order(orders, "bind")
+    let_pass(orders, 2)
+    wait_text(orders, ANSWER, "Bind: done")
+    wait_text(orders, "#graph", "x-match=any-with-x")
+    orders.select_option("#try-exchange", "docs")
+    orders.click("#try summary")
+    typed_row(orders, "#try", "x-kind", "a")
+    wait_text(orders, "#tried-words", "One queue gets a copy.")
 
 
 def test_permissions_are_read_asked_and_changed(orders: Page, let_pass: Pass) -> None:

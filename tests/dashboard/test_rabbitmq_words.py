@@ -8,6 +8,7 @@ from django.utils import translation
 from broker_core.lab.commands import COMMANDS
 from broker_core.lab.commands.rabbitmq import RESOURCES
 from broker_core.lab.rabbitmq.views.server import AT_PREFETCH, NO_CONSUMER, SLOW, UNACKED
+from broker_core.rabbitmq.arguments import QUEUE_ARGUMENTS
 from broker_core.rabbitmq.client.operator import SETTLES
 from broker_core.rabbitmq.client.roles import ACKS
 from dashboard.sentences import SENTENCES
@@ -33,6 +34,7 @@ FORMS = (
     "declare_queue", "declare_exchange", "bind", "unbind", "get", "purge", "delete_queue", "delete_exchange",
     "permissions", "topic_permissions", "user", "vhost", "import",
 )  # fmt: skip
+TYPES = ("string", "integer", "double", "boolean", "void", "json")
 FAMILIES = {
     "cure": CAUSES,
     "resource": RESOURCES,
@@ -49,6 +51,8 @@ FAMILIES = {
         "missed_heartbeats", "closed_by_peer", "closed_by_operator", "closed_by_client", "consumer_timeout",
         "exception",
     ),
+    "rows.type": TYPES,
+    "rows": ("no_name", "twice", "name", "value", *(f"not_{kind}" for kind in TYPES if kind not in ("string", "void"))),
     "answer": ("published", "returned", "nacked"),
     "kind": ("exclusive", "auto_delete"),
     "form": (*FORMS, "publish"),
@@ -100,6 +104,12 @@ def test_every_field_of_a_form_is_an_argument_of_its_order() -> None:
     known = {argument for form in FORMS for argument in COMMANDS[f"rabbitmq_{form}"].ARGS}
     fields = {*re.findall(r'name: "(\w+)"', forms), *re.findall(r'FLAG\("(\w+)"\)', forms)}
     assert sorted(fields - known) == []
+
+
+def test_the_arguments_that_a_form_knows_are_those_that_the_server_checks() -> None:
+    forms = (ROOT / "static/js/rabbitmq/forms.js").read_text()
+    known = forms[forms.index("queue: {") : forms.index("exchange: {")]
+    assert sorted(re.findall(r'"(x-[\w-]+)":', known)) == sorted(QUEUE_ARGUMENTS)
 
 
 def test_every_place_is_one_that_the_script_fills() -> None:

@@ -5,7 +5,9 @@ import { speak } from "../base/chrome.js";
 import { Refusal } from "../base/commands.js";
 import { clearErrors, clearWhenChanged, showErrors } from "../base/field_errors.js";
 import { fillSelect } from "../base/dom.js";
-import { FORMS, FieldError, argsOf } from "./forms.js";
+import { FORMS, argsOf } from "./forms.js";
+import { createTableRows } from "./table_rows.js";
+import { FieldError } from "./table_values.js";
 
 // box: holds the buttons. form: is filled with the fields of the open one. kinds: the registry's. send(command): a
 // promise that fails with a Refusal. choicesOf(name): [[value, words]] of a list of choices. context(): {vhost, user}.
@@ -45,12 +47,16 @@ export function createForms(box, form, { kinds, send, fail, choicesOf, context, 
     fields.querySelector("input, select, textarea").focus();
   }
 
-  function fieldOf({ name, kind, choices, list, hint, label: code = name }, value) {
+  function fieldOf({ name, kind, choices, list, hint, known, hasMatch, label: code = name }, value) {
+    if (kind === "table") {
+      inputs[name] = createTableRows({ field: `args.${name}`, code: `topology.field.${code}`, known, hasMatch, say });
+      return inputs[name].root;
+    }
     const label = document.createElement("label"), words = document.createElement("span");
     label.className = kind === "flag" ? "check" : "field";
     words.className = "s m";
     speak(words, `topology.field.${code}`);
-    const isLong = kind === "table" || kind === "json";
+    const isLong = kind === "json";
     const input = document.createElement(kind === "choice" ? "select" : isLong ? "textarea" : "input");
     inputs[name] = input;
     input.name = name;
@@ -66,7 +72,7 @@ export function createForms(box, form, { kinds, send, fail, choicesOf, context, 
       input.autocomplete = "off";
       if (list) input.setAttribute("list", `list-${list}`);
       if (isLong) {
-        input.rows = kind === "json" ? 6 : 2;
+        input.rows = 6;
         input.placeholder = hint;
       }
     }
@@ -85,7 +91,7 @@ export function createForms(box, form, { kinds, send, fail, choicesOf, context, 
     return file;
   }
 
-  const valueOf = (input) => (input.type === "checkbox" ? input.checked : input.value);
+  const valueOf = (input) => (input.read ? input.read() : input.type === "checkbox" ? input.checked : input.value);
 
   form.addEventListener("submit", async (event) => {
     event.preventDefault();

@@ -1,24 +1,36 @@
 // What a person can order of the server: each order's fields, and how what is typed becomes its arguments. Which orders
 // there are says the server's registry; what is wrong with one it says at the field.
 
+import { FieldError } from "./table_values.js";
+
 const NAME = { name: "name", kind: "text" }, FLAG = (name) => ({ name, kind: "flag" });
-const TABLE = (hint) => ({ name: "arguments", kind: "table", hint });
+// The arguments that the server knows, with the type that it wants.
+export const KNOWN = {
+  queue: {
+    "x-max-length": "integer", "x-max-length-bytes": "integer", "x-overflow": "string", "x-message-ttl": "integer",
+    "x-expires": "integer", "x-dead-letter-exchange": "string", "x-dead-letter-routing-key": "string",
+    "x-max-priority": "integer", "x-single-active-consumer": "boolean", "x-queue-mode": "string",
+    "x-queue-type": "string", "x-queue-version": "integer",
+  },
+  exchange: { "alternate-exchange": "string" },
+};
+const TABLE = { name: "arguments", kind: "table" };
 const QUEUE = { name: "name", kind: "text", list: "queues" }, EXCHANGE = { ...QUEUE, list: "exchanges" };
 const BINDING = [
   { name: "source", kind: "text", list: "exchanges" },
   { name: "destination_type", kind: "choice", choices: "destinations" },
-  { name: "destination", kind: "text", list: "all" }, { name: "routing_key", kind: "text" }, TABLE("format=pdf"),
+  { name: "destination", kind: "text", list: "all" }, { name: "routing_key", kind: "text" }, { ...TABLE, hasMatch: true },
 ];
 
 // A field's label is its name, unless it has one of its own.
 // Verb -> {fields, isMethod: goes out in the chosen virtual host as the chosen user}.
 export const FORMS = {
-  declare_queue: { isMethod: true, fields: [NAME, FLAG("durable"), FLAG("auto_delete"), TABLE("x-max-length=100")] },
+  declare_queue: { isMethod: true, fields: [NAME, FLAG("durable"), FLAG("auto_delete"), { ...TABLE, known: KNOWN.queue }] },
   declare_exchange: {
     isMethod: true,
     fields: [
       NAME, { name: "type", kind: "choice", choices: "types" }, FLAG("durable"), FLAG("auto_delete"), FLAG("internal"),
-      TABLE("alternate-exchange=dead"),
+      { ...TABLE, known: KNOWN.exchange },
     ],
   },
   bind: { isMethod: true, fields: BINDING },
@@ -59,16 +71,9 @@ export function serverVerbs({ is_running: isRunning, alarms }) {
   return ["stop", "crash", ...["memory", "disk"].map((one) => `${one}_${alarms.includes(one) ? "off" : "on"}`)];
 }
 
-// values: field -> what stands in it, a flag's true or false. -> arguments. Fails with a FieldError.
+// values: field -> what stands in it, a flag's true or false, a table's table. -> arguments. Fails with a FieldError.
 export function argsOf(verb, values) {
   return Object.fromEntries(FORMS[verb].fields.map(({ name, kind }) => [name, READ[kind](name, values[name])]));
-}
-
-export class FieldError extends Error {
-  constructor(field, code) {
-    super(code);
-    this.field = field;
-  }
 }
 
 const READ = {
@@ -76,7 +81,7 @@ const READ = {
   choice: (_, value) => value,
   flag: (_, value) => value,
   words: (_, value) => value.split(/[\s,]+/).filter(Boolean),
-  table: (name, value) => tableOf(name, value),
+  table: (_, value) => value,
   json: (name, value) => {
     try {
       return JSON.parse(value);
@@ -85,24 +90,3 @@ const READ = {
     }
   },
 };
-
-// A table as one types it: a name=value a line; a value is JSON where it reads as such, else a text.
-export function tableOf(name, typed) {
-  const table = {};
-  for (const line of typed.split("\n").map((each) => each.trim()).filter(Boolean)) {
-    const cut = line.indexOf("=");
-    if (cut < 1) throw new FieldError(`args.${name}`, "topology.not_pairs");
-    table[line.slice(0, cut).trim()] = valueOf(line.slice(cut + 1).trim());
-  }
-  return table;
-}
-
-// Numbers beyond what a float holds to the unit stay texts, so that none changes on its way.
-function valueOf(typed) {
-  try {
-    const value = JSON.parse(typed);
-    return Number.isInteger(value) && !Number.isSafeInteger(value) ? typed : value;
-  } catch {
-    return typed;
-  }
-}

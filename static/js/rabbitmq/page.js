@@ -132,8 +132,7 @@ function firstExchange(graph) {
 }
 
 function drawGraph(graph) {
-  const isTyped = $("try-key").value + $("try-headers").value !== "";
-  const isTried = isTyped && tried?.exchange === $("try-exchange").value;
+  const isTried = tryPanel.isTyped() && tried?.exchange === $("try-exchange").value;
   const shownGraph = shownOf(graph, isTried ? [tried.exchange] : []), next = vhost + shapeOf(shownGraph);
   if (next !== shape) order = null;
   shape = next;

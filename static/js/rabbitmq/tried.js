@@ -2,6 +2,8 @@
 // say what they stand for, `#` is as wide as the words it takes; the first word that fails says what it failed on.
 // Headers have a row of pairs instead. The server has decided all of it (views/tried_message.py).
 
+import { sentences } from "../base/say.js";
+
 const DEFAULT_COLUMNS = 3;
 
 // tried: the server's answer. -> {columns: the key's words, width: number of columns, rows: [{id, cells: [{span,
@@ -55,4 +57,18 @@ export function shown(value) {
   const hasType = value !== null && typeof value === "object" && "$t" in value && "v" in value;
   if (hasType) return `${shown(value.v)} (${value.$t})`;
   return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+// Who gets a copy. alternate: the exchange that takes what matches nothing, "" for none.
+export function sumWords(answer, rows, alternate, say) {
+  const again = rows.filter(({ state }) => state === "again").length, words = [];
+  if (answer.queues.length) words.push(say("topology.try.copies", { count: answer.queues.length }));
+  if (answer.exchanges.length) {
+    words.push(say("topology.try.to_exchanges", { names: answer.exchanges.join(say("list.comma")) }));
+  }
+  if (again) words.push(say("topology.try.agains", { count: again }));
+  if (!answer.queues.length && !answer.exchanges.length) {
+    words.push(alternate ? say("topology.try.alternate", { exchange: alternate }) : say("topology.try.nowhere"));
+  }
+  return sentences(words);
 }

@@ -4,9 +4,9 @@
 import { Refusal } from "../base/commands.js";
 import { clearErrors, clearWhenChanged, showErrors } from "../base/field_errors.js";
 import { setText } from "../base/dom.js";
-import { sentences } from "../base/say.js";
-import { FieldError, tableOf } from "./forms.js";
-import { triedTable } from "./tried.js";
+import { createTableRows } from "./table_rows.js";
+import { FieldError } from "./table_values.js";
+import { sumWords, triedTable } from "./tried.js";
 
 const WAITS_MS = 150;
 
@@ -17,7 +17,9 @@ export function createTry($, { url, send, fail, context, show, say }) {
   let waits = 0, asked = "", answer = null, number = 0;
   const form = $("try");
   clearWhenChanged(form);
-  const headers = () => tableOf("headers", $("try-headers").value);
+  const rows = createTableRows({ field: "args.headers", code: "topology.field.headers", say });
+  $("try-properties").prepend(rows.root);
+  const headers = rows.read;
 
   function ask() {
     clearTimeout(waits);
@@ -37,7 +39,7 @@ export function createTry($, { url, send, fail, context, show, say }) {
       if (answered.ok) take(found);
       else refuse(found.fields ?? {});
     } catch (error) {
-      if (error instanceof FieldError) refuse({ headers: [say(error.message)] });
+      if (error instanceof FieldError) refuse({ [error.field.slice("args.".length)]: [say(error.message)] });
       else take(null);
     }
   }
@@ -135,6 +137,15 @@ export function createTry($, { url, send, fail, context, show, say }) {
 
   return {
     redraw: write,
+    // Whether there is something to try, so that the graph shows its way. Half of a row is not.
+    isTyped() {
+      try {
+        return $("try-key").value !== "" || Object.keys(headers()).length > 0;
+      } catch (error) {
+        if (error instanceof FieldError) return true;
+        throw error;
+      }
+    },
     // Asks again when what the answer follows from has changed. mark: a summary of it.
     follow(mark) {
       if (mark === asked) return;
@@ -142,18 +153,4 @@ export function createTry($, { url, send, fail, context, show, say }) {
       ask();
     },
   };
-}
-
-// Who gets a copy. alternate: the exchange that takes what matches nothing, "" for none.
-export function sumWords(answer, rows, alternate, say) {
-  const again = rows.filter(({ state }) => state === "again").length, words = [];
-  if (answer.queues.length) words.push(say("topology.try.copies", { count: answer.queues.length }));
-  if (answer.exchanges.length) {
-    words.push(say("topology.try.to_exchanges", { names: answer.exchanges.join(say("list.comma")) }));
-  }
-  if (again) words.push(say("topology.try.agains", { count: again }));
-  if (!answer.queues.length && !answer.exchanges.length) {
-    words.push(alternate ? say("topology.try.alternate", { exchange: alternate }) : say("topology.try.nowhere"));
-  }
-  return sentences(words);
 }

@@ -5,13 +5,14 @@ import test from "node:test";
 
 import { consumerRows, verbsOf } from "../../../static/js/rabbitmq/consumers.js";
 import { countsOf, handedOver, lastMoment, risen } from "../../../static/js/rabbitmq/dots.js";
-import { FORMS, FieldError, argsOf, serverVerbs, tableOf } from "../../../static/js/rabbitmq/forms.js";
+import { FORMS, argsOf, serverVerbs } from "../../../static/js/rabbitmq/forms.js";
 import { layout } from "../../../static/js/rabbitmq/graph.js";
 import { byGrowth, queueRows } from "../../../static/js/rabbitmq/queues.js";
 import { ratesOf, seriesOf } from "../../../static/js/rabbitmq/rates.js";
 import { layout as seriesLayout } from "../../../static/js/rabbitmq/series.js";
 import { shapeOf, shownOf } from "../../../static/js/rabbitmq/shown.js";
-import { sumWords } from "../../../static/js/rabbitmq/try_panel.js";
+import { FieldError, tableOf } from "../../../static/js/rabbitmq/table_values.js";
+import { sumWords } from "../../../static/js/rabbitmq/tried.js";
 import { answerWords, bindingKey, graphWords, mayWords, story, waysTable } from "../../../static/js/rabbitmq/words.js";
 import { load, say } from "../fixtures/load.mjs";
 import { check } from "../pulsar/known.mjs";
@@ -154,15 +155,44 @@ test("a binding says its key and its arguments", () => {
   assert.equal(bindingKey({ routing_key: "", arguments: wanted }), "x-match=any n=3 void");
 });
 
-test("what is typed becomes arguments: a value is JSON where it reads as such, and no number changes", () => {
-  const typedIn = "x-max-length=5\n\n format = pdf \nflag=true\nlist=[1]\nbig=9007199254740993\ne=a=b";
-  assert.deepEqual(tableOf("arguments", typedIn), {
-    "x-max-length": 5, format: "pdf", flag: true, list: [1], big: "9007199254740993", e: "a=b",
-  });
-  for (const typed of ["name", "=value"]) {
-    const isAtField = (error) => error instanceof FieldError && error.field === "args.arguments";
-    assert.throws(() => tableOf("arguments", typed), isAtField);
-  }
+const typedRow = (name, type, typed) => ({ name, type, typed });
+
+test("rows become a table: each value by its type, and no number changes", () => {
+  const rows = [
+    typedRow("x-max-length", "integer", " 5 "), typedRow("format", "string", "pdf"), typedRow("flag", "boolean", "false"),
+    typedRow("list", "json", "[1]"), typedRow("any", "void", ""), typedRow("half", "double", "3"), typedRow("", "string", ""),
+    typedRow("digits", "string", "9007199254740993"), typedRow("__proto__", "string", "own"),
+  ];
+  const table = tableOf("args.headers", rows, "any-with-x");
+  assert.deepEqual(Object.entries(table), [
+    ["x-match", "any-with-x"], ["x-max-length", 5], ["format", "pdf"], ["flag", false], ["list", [1]], ["any", null],
+    ["half", { $t: "d", v: 3 }], ["digits", "9007199254740993"], ["__proto__", "own"],
+  ]);
+  assert.deepEqual(tableOf("args.headers", []), {});
+});
+
+test("what is wrong in a row is said at its name or at its value", () => {
+  const wrong = (rows, match) => {
+    try {
+      tableOf("args.arguments", rows, match);
+    } catch (error) {
+      assert.ok(error instanceof FieldError);
+      return [error.field, error.message];
+    }
+    return null;
+  };
+  const fine = typedRow("a", "string", "");
+  assert.deepEqual(wrong([fine, typedRow("", "string", "x")]), ["args.arguments/1", "topology.rows.no_name"]);
+  assert.deepEqual(wrong([fine, fine]), ["args.arguments/1", "topology.rows.twice"]);
+  assert.deepEqual(wrong([typedRow("x-match", "string", "all")], "any"), ["args.arguments/0", "topology.rows.twice"]);
+  for (const [type, typed] of [
+    ["integer", "1.5"], ["integer", ""], ["integer", "9007199254740993"], ["double", "x"], ["double", ""],
+    ["boolean", "yes"], ["json", "{"],
+  ]) assert.deepEqual(wrong([typedRow("n.a", type, typed)]), ["args.arguments.n.a", `topology.rows.not_${type}`], typed);
+  assert.equal(wrong([fine]), null);
+});
+
+test("what is typed becomes arguments", () => {
   assert.deepEqual(argsOf("user", { name: "u", password: "", tags: "management, monitoring" }), {
     name: "u", password: "", tags: ["management", "monitoring"],
   });
