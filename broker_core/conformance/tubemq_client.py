@@ -13,9 +13,10 @@ from broker_core.conformance.tubemq_master import configured_brokers, shown_grou
 from broker_core.sim.node import Closed
 from broker_core.tubemq import requests as r
 from broker_core.tubemq.broker import Broker, BrokerState, Partition
+from broker_core.tubemq.client.call_answers import LOOK
 from broker_core.tubemq.client.call_results import CallResult, CodedResult
 from broker_core.tubemq.client.client_balance_consumer import ClientBalanceConsumer
-from broker_core.tubemq.client.consumer_object import ConsumerConfig, ConsumerObject
+from broker_core.tubemq.client.consumer_object import ASSIGNER, ConsumerConfig, ConsumerObject
 from broker_core.tubemq.master import BALANCE, Master, MasterState
 from broker_core.tubemq.message_log import HEADER_BYTES, MessageLog
 from broker_core.tubemq.partition_key import PartitionKey, partition_ids
@@ -46,11 +47,14 @@ def _life(row: Json) -> CaseResult:
 
 
 class Wire(Answers):
-    """What a client sends, by connection."""
+    """What a client sends, by connection: a broker's has its id."""
 
     def __init__(self) -> None:
         super().__init__()
         self.sent: list[tuple[int, Any]] = []
+
+    def connect(self, to: str) -> int:
+        return int(to)
 
     def send(self, connection: int, message: Any) -> None:
         self.sent.append((connection, message))
@@ -132,9 +136,12 @@ class Cluster:
 
     def new(self, do: Json) -> Json:
         name = do["client"]
-        config = ConsumerConfig(do["position"], 0, RELEASE_WAIT_US)
-        connections = {broker_id: broker_id for broker_id in self.brokers}
-        state = ConsumerObject(f"<{name}>", do["group"], config, MASTER, connections)
+        config = ConsumerConfig(do["position"], 0, RELEASE_WAIT_US, ready_wait_us=0, start_tries=1)
+        state = ConsumerObject(f"<{name}>", do["group"], config)
+        state.masters, state.brokers = (
+            [str(MASTER)],
+            {broker_id: str(broker_id) for broker_id in self.brokers},
+        )
         self.clients[name], self.wires[name] = ClientBalanceConsumer(state), Wire()
         return self.counts(name)
 
@@ -184,8 +191,8 @@ class Cluster:
                 raise ValueError(f"unknown step {other!r}")
         self.deliver(client, wire)
         while client.result is None:
-            self.now_us = max(self.now_us, wire.deadlines.pop("call"))
-            client.wake("call", self.now_us, wire)
+            self.now_us = max(self.now_us, wire.deadlines.pop(LOOK + ASSIGNER))
+            client.wake(LOOK + ASSIGNER, self.now_us, wire)
             self.deliver(client, wire)
         took = took or client.result
         return self.shown(do, took, self.now_us - began_us)

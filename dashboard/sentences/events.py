@@ -197,6 +197,12 @@ EVENTS = {
     "event.tubemq.client.disconnected": _(
         "{consumer} lost partitions to another client, or with a connection"
     ),
+    "event.tubemq.client.released": _(
+        "{consumer} releases partitions that are no longer assigned to it, or not subscribable"
+    ),
+    "event.tubemq.client.map_changed": _(
+        "{consumer} learned from the master that {subscribable} of {configured} partitions are subscribable"
+    ),
     "event.tubemq.client.stopped": _("{consumer} stopped and released its partitions"),
     "event.tubemq.master.consumer_timed_out": _(
         "The master removed {consumer} after the timeout; its nodeId is free"

@@ -19,8 +19,8 @@ from broker_core.tubemq import restart
 from broker_core.tubemq.balancing import ARTICLE, RECORDED
 from broker_core.tubemq.broker import BrokerState, Partition
 from broker_core.tubemq.client import producer as producers
-from broker_core.tubemq.client.consumer_state import STARTED, Shutdown
 from broker_core.tubemq.client.producer import NO_KEY, Producer, ProducerState
+from broker_core.tubemq.client.program_state import STARTED, Shutdown
 from broker_core.tubemq.client.pull_consumer import PullConsumer
 from broker_core.tubemq.client.pull_consumer_state import PullConsumerState, StartPull
 from broker_core.tubemq.client.reader import ReaderState

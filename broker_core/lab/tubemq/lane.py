@@ -1,7 +1,7 @@
 """The TubeMQ lane: a master, brokers with the partitions, one producer, and a client-balanced group with a
 client for each consumer.
 
-Every client works out its own partitions and registers them (`tubemq/client/balance_consumer.py`); who is
+Every client works out its own partitions and registers them (`tubemq/client/balance_program.py`); who is
 refused, and when the dead are forgotten, is the master's and the brokers'. The lab's own, since TubeMQ leaves
 it to its users: the producer's router (unsigned Java hash of the key modulo the number of partitions), and
 the operator (`tubemq/operator.py`) who answers a join or a leave by stopping all clients and starting them
@@ -32,11 +32,13 @@ from broker_core.sim.slot import CRASHED as NODE_CRASHED
 from broker_core.sim.slot import Slot
 from broker_core.tubemq import requests as r
 from broker_core.tubemq.broker import Broker, BrokerState, Partition
-from broker_core.tubemq.client import balance_consumer as clients
 from broker_core.tubemq.client import producer as producers
-from broker_core.tubemq.client.balance_consumer import BalanceConsumer
-from broker_core.tubemq.client.consumer_state import STOPPED, ConsumerState, Shutdown, Start
+from broker_core.tubemq.client import program_state as programs
+from broker_core.tubemq.client.balance_program import BalanceProgram
+from broker_core.tubemq.client.call_answers import SHUTDOWN_SLEEP_US
+from broker_core.tubemq.client.consumer_object import FIRST, ConsumerConfig, ConsumerObject
 from broker_core.tubemq.client.producer import Producer, ProducerState
+from broker_core.tubemq.client.program_state import STOPPED, ProgramState, Shutdown, Start
 from broker_core.tubemq.client_id import make_client_id
 from broker_core.tubemq.configuration import configured
 from broker_core.tubemq.master import Master, MasterState
@@ -78,9 +80,9 @@ class TubeMqRules:
                 "broker": (BrokerState, Broker),
                 "operator": (OperatorState, Operator),
                 "producer": (ProducerState, lambda state: Producer(state, self.reads.partition_keys, route)),
-                "consumer": (ConsumerState, lambda state: BalanceConsumer(state, lane.traffic)),
+                "consumer": (ProgramState, lambda state: BalanceProgram(state, lane.traffic)),
             },
-            r.Request | producers.Connect | operator.Connect | TakeOff | Start | Shutdown | Order,
+            r.Request | producers.Connect | operator.Connect | TakeOff | programs.Orders | Order,
             lane.delay_us,
             lane.jitter_us,
         )
@@ -167,19 +169,12 @@ class TubeMqRules:
         """A process starts; it reaches the master when its former life has stopped and it has started up."""
         client_id = make_client_id(consumer.name, lane.incarnations_made[consumer.name])
         program = Program(consumer.service_us, is_paused=consumer.state == PAUSED)
-        lane.world.start(
-            consumer.incarnation,
-            "consumer",
-            ConsumerState(
-                client_id, GROUP, len(self.reads.notes.plan), node_id, program, topics=[self.reads.topic]
-            ),
-        )
-        boot_us = (
-            clients.SHUTDOWN_SLEEP_US
-            + START_MIN_US
-            + lane.world.random.below("tubemq.start", START_SPREAD_US)
-        )
-        lane.world.order(consumer.incarnation, Start(MASTER, self.reads.brokers, boot_us), cause)
+        client = ConsumerObject(client_id, GROUP, ConsumerConfig(FIRST))
+        count = len(self.reads.notes.plan)
+        state = ProgramState(client, program, [self.reads.topic], count, node_id)
+        lane.world.start(consumer.incarnation, "consumer", state)
+        boot_us = SHUTDOWN_SLEEP_US + START_MIN_US + lane.world.random.below("tubemq.start", START_SPREAD_US)
+        lane.world.order(consumer.incarnation, Start([MASTER], self.reads.brokers, boot_us), cause)
 
     def sweep(self, lane: Lane) -> None:
         """Processes that have ended, and dead ones that nobody waits for, go from the world."""

@@ -62,7 +62,7 @@ class TubeMqNarrator:
         match event.kind:
             case "tubemq.client.connected":
                 self.begin_reading(lane, event)
-            case "tubemq.client.disconnected":
+            case "tubemq.client.disconnected" | "tubemq.client.released" | "tubemq.client.stopped":
                 self.reads.notes.stop_reading(event.data["client"], lane.now_us, event.data["partitions"])
             case "tubemq.client.refused":
                 self.say_refused(lane, event.data["consumer"], event.data["code"], event.inputs["node_id"])

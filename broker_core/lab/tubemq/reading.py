@@ -18,8 +18,9 @@ from broker_core.sim.slot import Slot
 from broker_core.tubemq import requests as r
 from broker_core.tubemq.assignment import node_of
 from broker_core.tubemq.broker import BrokerState, Consumed, Partition
-from broker_core.tubemq.client.consumer_state import STARTED, STOPPING, ConsumerState
+from broker_core.tubemq.client.consumer_object import ASSIGNER
 from broker_core.tubemq.client.producer import ProducerState
+from broker_core.tubemq.client.program_state import STARTED, STOPPING, ProgramState
 from broker_core.tubemq.group import Member
 from broker_core.tubemq.master import MasterState
 from broker_core.tubemq.partition_key import PartitionKey
@@ -79,8 +80,8 @@ class TubeMqReading:
         key = self.partition_keys[self.sent().turn] if code == NO_KEY else self.partition_of(code)
         return key not in self.notes.readers
 
-    def client(self, incarnation: str) -> ConsumerState:
-        state: ConsumerState = self.lane.world.slots[incarnation].node.state
+    def client(self, incarnation: str) -> ProgramState:
+        state: ProgramState = self.lane.world.slots[incarnation].node.state
         return state
 
     def members(self) -> dict[str, Member]:
@@ -156,7 +157,7 @@ class TubeMqReading:
         for consumer in self.lane.consumers.values():
             if is_alive(consumer):
                 client = clients[consumer.name] = self.client(consumer.incarnation)
-                if client.phase != STARTED or client.calls:
+                if client.phase != STARTED or client.todo or ASSIGNER in client.consumer.calls:
                     return False
         others = (
             slot
@@ -196,20 +197,23 @@ class TubeMqReading:
     def done_unconfirmed(self, slot: Slot) -> int:
         """Messages that a client's program has done and its brokers do not know of: their batch is not done,
         or its confirmation under way."""
-        client: ConsumerState = slot.node.state
+        client: ProgramState = slot.node.state
         queues = [
             slot.links[connection].queue
-            for connection in client.connections.values()
+            for connection in client.consumer.links.values()
             if connection in slot.links
         ]
         confirmed = [
             message.partition
             for queue in queues
             for message, _ in queue
-            if type(message) is r.CommitOffsetRequestC2B
+            if type(message) is r.CommitOffsetRequestC2B and message.last_pack_consumed
         ]
         count = sum(self.place(key).pending for key in confirmed)
-        if client.reading and slot.condition != NODE_CRASHED:
+        if slot.condition == NODE_CRASHED:
+            return count
+        count += sum(self.place(key).pending for key in client.unconfirmed)
+        if client.reading:
             count += self.place(client.reading).pending - len(client.batch) - (client.program.hand >= 0)
         return count
 

@@ -1,4 +1,4 @@
-"""What the calls of a ClientBalanceConsumer give back."""
+"""What the calls of a ClientBalanceConsumer give back, and what is known of one under way."""
 
 from __future__ import annotations
 
@@ -7,6 +7,11 @@ from typing import NamedTuple
 
 from broker_core.tubemq import requests as r
 from broker_core.tubemq.metadata import UNDEFINED
+
+START, SHUTDOWN, QUERY, READY = "start", "shutdown", "getPartitionMetaInfo", "isPartitionsReady"
+CONNECT, DISCONNECT = "connect2Partition", "disconnectFromPartition"
+GET, CONFIRM = "getMessage", "confirmConsume"
+"""Calls that may have to wait, by the original's names."""
 
 
 class OffsetInfo(NamedTuple):
@@ -38,16 +43,33 @@ class CodedResult:
 class RejectedExecutionError:
     """java.util.concurrent.RejectedExecutionException, which start() of a used object throws."""
 
+    code: int = 0
+
 
 CallResult = CodedResult | RejectedExecutionError
 
 
 @dataclass(slots=True)
 class Call:
-    """The call under way. bound: its offset or waiting time. tries, code: of its requests so far."""
+    """A call under way. thread: who made it and waits. argument: as it was given, for whoever looks. bound: its offset
+    or waiting time. until_us: how long it may wait. connection: on which it has asked, -1 if it has not. asked_us: when.
+    tries, code: of its requests so far."""
 
     name: str
+    thread: str
     key: str = ""
+    argument: str = ""
     bound: int = 0
+    until_us: int = 0
+    connection: int = -1
+    asked_us: int = 0
     tries: int = 0
     code: int = 0
+
+
+class LastAnswer(NamedTuple):
+    """Of a call, the last time that it ended. code: 0 if it threw an exception."""
+
+    at_us: int
+    argument: str
+    code: int

@@ -24,7 +24,8 @@ from broker_core.sim.node import Closed, Outbox
 from broker_core.sim.program import DONE, Pace, Pause, Resume, Traffic
 from broker_core.tubemq import requests as r
 from broker_core.tubemq.bound_groups import required_of
-from broker_core.tubemq.client.consumer_state import (
+from broker_core.tubemq.client.master_link import RPC, RPC_TIMEOUT_US
+from broker_core.tubemq.client.program_state import (
     REFUSED,
     STARTED,
     STARTING,
@@ -32,7 +33,6 @@ from broker_core.tubemq.client.consumer_state import (
     STOPPING,
     Shutdown,
 )
-from broker_core.tubemq.client.master_link import RPC, RPC_TIMEOUT_US
 from broker_core.tubemq.client.pull_consumer_state import PullConsumerState, StartPull
 from broker_core.tubemq.client.reader import REST, Reader
 from broker_core.tubemq.client_id import host_of

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import msgspec
 
 from broker_core.tubemq import requests as r
-from broker_core.tubemq.client.consumer_state import BOOTING
 from broker_core.tubemq.client.master_link import MasterLink
+from broker_core.tubemq.client.program_state import BOOTING
 from broker_core.tubemq.client.reader import ReaderState
 
 

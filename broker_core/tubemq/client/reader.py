@@ -19,7 +19,7 @@ from broker_core.clock import MILLISECOND_US, SECOND_US
 from broker_core.sim.node import Outbox
 from broker_core.sim.program import Program, Traffic
 from broker_core.tubemq import requests as r
-from broker_core.tubemq.client.client_balance_consumer import DROPPED_BY
+from broker_core.tubemq.client.call_answers import DROPPED_BY
 from broker_core.tubemq.client.consumer_object import REST_AFTER_US
 from broker_core.tubemq.flow_control import NO_LIMIT, FlowRules, Pace, parse_rules
 from broker_core.tubemq.metadata import UNDEFINED

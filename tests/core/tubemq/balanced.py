@@ -11,8 +11,8 @@ from broker_core.sim.world import World
 from broker_core.tubemq import requests as r
 from broker_core.tubemq.broker import Broker, BrokerState, Partition
 from broker_core.tubemq.client import producer as producers
-from broker_core.tubemq.client.consumer_state import Shutdown
 from broker_core.tubemq.client.producer import NO_KEY, Producer, ProducerState
+from broker_core.tubemq.client.program_state import Shutdown
 from broker_core.tubemq.client.pull_consumer import PullConsumer
 from broker_core.tubemq.client.pull_consumer_state import PullConsumerState, StartPull
 from broker_core.tubemq.client.reader import ReaderState

@@ -10,15 +10,18 @@ from broker_core.sim.node import Closed
 from broker_core.tubemq import requests as r
 from broker_core.tubemq.client.call_results import CodedResult
 from broker_core.tubemq.client.client_balance_consumer import ClientBalanceConsumer
-from broker_core.tubemq.client.consumer_object import ConsumerConfig, ConsumerObject
+from broker_core.tubemq.client.consumer_object import MASTER_LINK, ConsumerConfig, ConsumerObject
 from tests.core.playbook import Played, wake
 
-KEY = "1:t:0"
+KEY, LOOK = "1:t:0", "call:assigner"
 
 
 def started(keys: int = 2) -> tuple[ClientBalanceConsumer, Played]:
     """Started, and it knows its topic's partitions."""
-    client, out = ClientBalanceConsumer(ConsumerObject("c", "g", ConsumerConfig(), 9, {1: 1})), Played("c")
+    state = ConsumerObject(
+        "c", "g", ConsumerConfig(ready_wait_us=0), ["m"], {1: "b"}, links={MASTER_LINK: 9, 1: 1}
+    )
+    client, out = ClientBalanceConsumer(state), Played("c")
     client.start({"t": None}, 1, 0, 0, out)
     client.receive(9, r.RegisterResponseM2C(200), 0, out)
     client.get_partition_meta_info(0, out)
@@ -52,10 +55,10 @@ def test_refused_connect_is_tried_twice_and_then_guarded_for_five_seconds() -> N
         ((_, request),) = out.take()
         assert (request.op_type, request.curr_offset) == (r.REGISTER, 56)
         client.receive(1, r.RegisterResponseB2C(410, r.REGISTER, KEY, 0, 0), at_us, out)
-        assert out.deadlines == {"call": at_us + SECOND_US} and client.result is None
+        assert out.deadlines[LOOK] == at_us + SECOND_US and client.result is None
         if at_us == 0:
-            client.wake("call", SECOND_US, out)
-    wake(client, out, "call")
+            client.wake(LOOK, SECOND_US, out)
+    wake(client, out, LOOK)
     assert code_of(client) == 410
     client.connect_2_partition(KEY, -1, 6 * SECOND_US - 1, out)
     assert code_of(client) == 421
@@ -88,8 +91,9 @@ def test_release_waits_for_the_batch_that_is_out_but_not_for_ever() -> None:
     read(client, out, 200)
     out.take()
     assert client.disconnect_from_partition(KEY, 0, out) is None
-    assert out.take() == [] and out.deadlines == {"call": 3 * SECOND_US}
-    ((_, request),) = wake(client, out, "call")
+    assert out.take() == [] and out.deadlines[LOOK] == SECOND_US // 5
+    client.wake(LOOK, 3 * SECOND_US, out)
+    ((_, request),) = out.take()
     assert request.op_type == r.UNREGISTER and not request.last_pack_consumed
     client.receive(1, Closed("reset"), 0, out)
     assert code_of(client) == 200, "whatever becomes of it"
@@ -110,11 +114,11 @@ def test_metadata_is_asked_for_once_a_period_and_releases_what_may_not_be_subscr
 def test_ready_gives_up_after_one_look_unless_it_may_wait_less_than_that() -> None:
     client, out = started()
     client.is_partitions_ready(60 * SECOND_US, 0, out)
-    wake(client, out, "call")
+    wake(client, out, LOOK)
     assert code_of(client) == r.NONE_REGISTERED
     client.is_partitions_ready(1, 0, out)
     for _ in range(5):
-        wake(client, out, "call")
+        wake(client, out, LOOK)
     assert client.result is None
 
 
@@ -131,4 +135,4 @@ def test_whole_state_can_be_kept_in_the_middle_of_a_call() -> None:
     connect(client, out)
     client.connect_2_partition("1:t:1", 0, 0, out)
     kept = to_plain(client.state)
-    assert to_plain(from_plain(kept, ConsumerObject)) == kept and client.state.call is not None
+    assert to_plain(from_plain(kept, ConsumerObject)) == kept and client.state.calls

@@ -9,7 +9,7 @@ from broker_core.clock import SECOND_US
 from broker_core.sim.keeping import keep, restored
 from broker_core.sim.program import Pause, Program, Resume
 from broker_core.tubemq import requests as r
-from broker_core.tubemq.client.consumer_state import STARTED, Shutdown
+from broker_core.tubemq.client.program_state import STARTED, Shutdown
 from broker_core.tubemq.client.pull_consumer import PullConsumer
 from broker_core.tubemq.client.pull_consumer_state import Binding, PullConsumerState, StartPull
 from broker_core.tubemq.client.reader import ReaderState

@@ -8,13 +8,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from broker_core.events import Json
 from broker_core.lab.consumer import CRASHED, Consumer
 from broker_core.tubemq.broker import Consumed, Partition
-from broker_core.tubemq.client.balance_consumer import META_PERIOD_US
-from broker_core.tubemq.client.consumer_state import BOOTING, STARTING, ConsumerState
+from broker_core.tubemq.client.assigner import PASS_PERIOD_US
+from broker_core.tubemq.client.program_state import BOOTING, STARTING, ProgramState
 from broker_core.tubemq.client_id import host_of
 
 
 def clients_view(
-    consumers: Iterable[Consumer], present: Mapping[str, ConsumerState], plan: Sequence[str]
+    consumers: Iterable[Consumer], present: Mapping[str, ProgramState], plan: Sequence[str]
 ) -> Json:
     """present: consumer -> its client, of those that somebody still counts; of the others only those show
     whose node id waits for them."""
@@ -36,7 +36,7 @@ def client_view(node_id: int, state: str, next_tick_us: int | None, refused_code
         "node_id": node_id,
         "state": state,
         "next_tick_us": next_tick_us,
-        "tick_period_us": META_PERIOD_US,
+        "tick_period_us": PASS_PERIOD_US,
         "refused_code": refused_code or None,
     }
 

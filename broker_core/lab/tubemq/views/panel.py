@@ -8,7 +8,8 @@ clients     consumer -> client_id, state (booting starting started refused stopp
             last asked the master, null: never), by_hand (its partitions are a list that a person gave)
             takes: what the rule gives it, by its own map; has: registered; releases, registers: the set difference
             as its next pass would compute it now, (H - (A and S)) and ((A and S) - H)
-            pass: its last one, {at_us, takes, has, releases, registers}, null before the first
+            pass: its last one, {at_us, releases, registers, refused: key -> code}, null before the
+                first
             reading: partition of the batch that it works on, ""; unconfirmed: partitions whose batch is handled
             and held back; started_us, first_record_us: when its process started, and had its first record
             calls: each of the 17 by name -> {at_us, argument, code, value} of its last answer, null: never called.
@@ -31,9 +32,10 @@ from broker_core.events import Json
 from broker_core.lab.consumer import CRASHED, GONE, PAUSED, Consumer
 from broker_core.lab.tubemq.reading import GROUP, MASTER, TubeMqReading
 from broker_core.lab.tubemq.views import unread
+from broker_core.lab.tubemq.views.calls import calls_view
 from broker_core.tubemq import requests as r
-from broker_core.tubemq.assignment import owned_by
-from broker_core.tubemq.client.consumer_state import STARTED, ConsumerState
+from broker_core.tubemq.client.assigner import difference, takes
+from broker_core.tubemq.client.program_state import STARTED, ProgramState
 from broker_core.tubemq.client_id import host_of
 from broker_core.tubemq.configuration import ConfiguredBroker
 from broker_core.tubemq.master import BALANCE_PERIOD_US, MasterState
@@ -42,12 +44,6 @@ from broker_core.tubemq.partition_key import broker_of
 
 if TYPE_CHECKING:
     from broker_core.lab.shared.lane import Lane
-
-CALLS = (
-    "start", "shutdown", "isShutdown", "getClientVersion", "getConsumerId", "getConsumerConfig", "isFilterConsume",
-    "getSourceCount", "getNodeId", "getPartitionMetaInfo", "isPartitionsReady", "getCurRegisteredPartSet",
-    "connect2Partition", "disconnectFromPartition", "getCurPartitionOffsetInfos", "getMessage", "confirmConsume",
-)  # fmt: skip
 
 
 def tubemq_view(lane: Lane, reads: TubeMqReading) -> Json:
@@ -87,35 +83,39 @@ def _next_cycle_us(now_us: int, master: MasterState) -> int:
     return master.started_us + (past + 1) * BALANCE_PERIOD_US
 
 
-def _client(lane: Lane, reads: TubeMqReading, name: str, client: ConsumerState) -> Json:
+def _client(lane: Lane, reads: TubeMqReading, name: str, client: ProgramState) -> Json:
     consumer = lane.consumers[name]
-    status = client.metadata.status
-    takes = owned_by(status, client.source_count, client.node_id) if status else []
-    wanted = [key for key in takes if status[key]]
-    has = sorted(client.registered)
+    releases, registers = difference(client)
+    last = client.last_pass
     return {
         "client_id": client.client_id,
         "state": _state(consumer, client),
-        "node_id": client.node_id,
-        "source_count": client.source_count,
+        "node_id": client.consumer.node_id,
+        "source_count": client.consumer.source_count,
         "refused_code": client.refused_code or None,
         "next_pass_us": client.next_pass_us,
-        "map_us": None,
-        "by_hand": False,
-        "takes": takes,
-        "has": has,
-        "releases": [key for key in has if key not in wanted] if status else [],
-        "registers": [key for key in wanted if key not in has],
-        "pass": None,
+        "map_us": client.map_us,
+        "by_hand": client.share is not None,
+        "takes": takes(client),
+        "has": sorted(client.consumer.held),
+        "releases": releases,
+        "registers": registers,
+        "pass": last
+        and {
+            "at_us": last.at_us,
+            "releases": last.releases,
+            "registers": last.registers,
+            "refused": last.refused,
+        },
         "reading": client.reading,
-        "unconfirmed": [],
-        "started_us": consumer.joined_us,
-        "first_record_us": None,
-        "calls": dict.fromkeys(CALLS),
+        "unconfirmed": sorted(client.unconfirmed),
+        "started_us": client.started_us,
+        "first_record_us": client.first_record_us,
+        "calls": calls_view(client),
     }
 
 
-def _state(consumer: Consumer, client: ConsumerState) -> str:
+def _state(consumer: Consumer, client: ProgramState) -> str:
     return consumer.state if consumer.state in (CRASHED, GONE) else client.phase
 
 
@@ -130,7 +130,7 @@ def _broker(reads: TubeMqReading, broker_id: int, broker: ConfiguredBroker, mast
 
 
 def _partitions(
-    lane: Lane, reads: TubeMqReading, present: dict[str, ConsumerState], clients: Json, master: MasterState
+    lane: Lane, reads: TubeMqReading, present: dict[str, ProgramState], clients: Json, master: MasterState
 ) -> Json:
     group = master.groups.get(GROUP)
     shown = expand_topic_meta(group.topic_meta, [*master.brokers]) if group is not None else {}
@@ -150,14 +150,14 @@ def _partitions(
             "takers": names,
             "owner": owner,
             "owner_until_us": place.deadline_us if place.owner else None,
-            "refused": [name for name, client in present.items() if client.guarded.get(key, 0) > lane.now_us],
+            "refused": [name for name, client in present.items() if client.consumer.guarded.get(key, 0) > lane.now_us],
             "offset": place.offset * r.ENTRY_BYTES,
             "end": partition.end * r.ENTRY_BYTES,
             "lag": partition.end - place.offset,
             "pending": place.pending,
             "unread": unread.why_unread(
                 unsubscribable=why, is_read=is_read, owner=owner, takers=takers,
-                rule_is_off=any(client.source_count <= 0 for client in present.values()), clients=len(present),
+                rule_is_off=any(client.consumer.source_count <= 0 for client in present.values()), clients=len(present),
             ),
         }  # fmt: skip
     return views
@@ -175,17 +175,17 @@ def _unsubscribable(reads: TubeMqReading, key: str, master: MasterState) -> str:
     return unread.BLACK_LISTED if reads.topic in master.black_lists.get(GROUP, ()) else ""
 
 
-def _taker(lane: Lane, name: str, client: ConsumerState, view: Json, key: str) -> unread.Taker:
+def _taker(lane: Lane, name: str, client: ProgramState, view: Json, key: str) -> unread.Taker:
     consumer = lane.consumers[name]
     return unread.Taker(
         name,
-        client.node_id,
+        client.consumer.node_id,
         view["state"],
         consumer.deadline_us,
         client.refused_code if client.phase != STARTED else 0,
-        client.metadata.status.get(key, False),
+        client.consumer.metadata.status.get(key, False),
         client.next_pass_us,
-        client.guarded.get(key, 0),
+        client.consumer.guarded.get(key, 0),
         consumer.state == PAUSED,
         key in view["unconfirmed"],
     )

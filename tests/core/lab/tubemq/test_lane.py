@@ -76,7 +76,8 @@ def test_restart_is_told_shown_and_billed_while_it_lasts_and_when_it_is_over():
     )
     assert (view["bill"]["partitions_moved"], view["sentence"]["params"]["partitions_moved"]) == (10, 10)
     # The last process takes at most 2.2 s to start, and the network a few milliseconds for each partition.
-    assert SECOND < view["bill"]["pause_us"] < 2_300_000 and view["bill"]["redelivered"] <= 3
+    assert SECOND < view["bill"]["pause_us"] < 2_300_000
+    assert view["bill"]["redelivered"] <= 3 * 4  # of each client one batch, of a few messages at this rate
     assert view["tally"]["dark_partition_us"] > 0 and lane_of(lab).reads.dark_units() == (0, 12)
     picture = view["picture"]
     assert all(
