@@ -65,7 +65,7 @@ class TurningPoint:
             "seq": seq,
             "id": self.id,
             "at_us": self.at_us,
-            "rig": self.lane,
+            "lane": self.lane,
             "kind": self.kind,
             "cause": self.cause.to_json(),
             "rule": self.rule,

@@ -253,10 +253,10 @@ class StudyWindow(models.Model):
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="windows")
     start_us = models.BigIntegerField()
-    rig = models.CharField(max_length=64)
+    lane = models.CharField(max_length=64)
     version = models.BigIntegerField()  # grows with every change, so that a reader asks for what is new
     row = StoredJson()
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["study", "start_us", "rig"], name="window_once")]
+        constraints = [models.UniqueConstraint(fields=["study", "start_us", "lane"], name="window_once")]
         indexes = [models.Index(fields=["study", "version"], name="window_news")]

@@ -92,9 +92,9 @@ def lab_page(
 def lane_query(view: Json, lane: str) -> str:
     """What the address of a lane's page says after its path: nothing of the first lane of its model that is
     called as the model is."""
-    model = view["rigs"][lane]["model"]
-    first = next(each for each in view["rig_order"] if view["rigs"][each]["model"] == model)
-    return "" if lane == first == model else f"?{urlencode({'rig': lane})}"
+    model = view["lanes"][lane]["model"]
+    first = next(each for each in view["lane_order"] if view["lanes"][each]["model"] == model)
+    return "" if lane == first == model else f"?{urlencode({'lane': lane})}"
 
 
 def stage_context(view: Json, words: dict[str, str]) -> Json:

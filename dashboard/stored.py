@@ -59,7 +59,7 @@ def is_scenario(value: Any) -> bool:
     """Whether it has what pages and lists read of a scenario; the core checks the rest."""
     if not is_object(value) or not isinstance(value.get("name"), str) or "seed" not in value:
         return False
-    workload, lanes = value.get("workload"), value.get("rigs")
+    workload, lanes = value.get("workload"), value.get("lanes")
     if not is_object(workload) or not isinstance(workload.get("kind"), str):
         return False
     return is_list(lanes) and all(is_object(lane) and "id" in lane for lane in lanes)

@@ -1,6 +1,7 @@
 """The shape of the repository: what may import what, what the core may not touch, what is where."""
 
 import ast
+import gzip
 import re
 import subprocess
 import sys
@@ -90,6 +91,50 @@ def test_no_file_of_python_is_longer_than_450_lines():
     }
     assert len(lengths) > 1_000
     assert {name: length for name, length in lengths.items() if length > LINES_MAX} == {}
+
+
+LANES_OLDER_NAME = re.compile(
+    r"(?<![A-Za-z])[Rr]igs?(?![a-z])|(?<=[a-z])Rigs?(?![a-z])|(?<![A-Za-z])RIGS?(?![A-Za-z])"
+)
+READS_IT = "broker_core/lab/older_names.py"
+"""The one place; those below tell people of it, test it, or are history."""
+SAYS_IT = {
+    "docs/interface.md",
+    "CHANGELOG.md",
+    "tests/test_architecture.py",
+    "tests/dashboard/test_before_the_cluster.py",
+}
+
+
+def says_the_older_name(name):
+    return (
+        name == READS_IT
+        or name in SAYS_IT
+        or name.startswith(("dashboard/migrations/", "static/vendor/"))
+        or name.endswith("/test_older_names.py")
+    )
+
+
+def test_a_lane_is_called_by_its_older_name_in_one_place():
+    found = []
+    for name in tracked():
+        path = ROOT / name
+        if path.suffix in (".png", ".ico") or not path.exists() or says_the_older_name(name):
+            continue
+        data = path.read_bytes()
+        text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode(errors="replace")
+        found += [f"{name}: {match[0]}" for match in LANES_OLDER_NAME.finditer(text)]
+    assert found == []
+    assert LANES_OLDER_NAME.search((ROOT / READS_IT).read_text())
+
+
+@pytest.mark.parametrize(
+    ("said", "is_it"),
+    [("rig", True), ("view.rigs", True), ("rig_order", True), ("oneRig", True), ("RIGS", True), ("a_rig", True),
+     ("right", False), ("origin", False), ("trigger", False), ("RIGHT", False), ("brigs", False)],
+)  # fmt: skip
+def test_the_older_name_is_found_as_a_word(said, is_it):
+    assert bool(LANES_OLDER_NAME.search(said)) is is_it
 
 
 def test_repository_names_no_registry_and_no_path_of_a_machine():

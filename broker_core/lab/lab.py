@@ -334,7 +334,7 @@ class Lab(LabState):
         if kind == Join.kind:
             params["first"] = names[0]
         if command.lane != ALL:
-            params["rig"] = command.lane
+            params["lane"] = command.lane
         by = {"by": "demo"} if kind == Join.kind and command.command_id == DEMO_JOIN_ID else {}
         self.caption = {"code": kind, "params": {**params, **by, **(meaning or {})}}
         name = params.get("consumer")
@@ -347,7 +347,7 @@ class Lab(LabState):
             "color": self.seen.get(name or ""),
             "count": count,
         }
-        where = {} if command.lane == ALL else {"rig": command.lane}
+        where = {} if command.lane == ALL else {"lane": command.lane}
         self.timeline[position] = {**tick, **where, **by, **(meaning or {})}
         while len(self.timeline) > TIMELINE_MAX:
             del self.timeline[next(iter(self.timeline))]
@@ -379,7 +379,7 @@ class Lab(LabState):
             yield None
         lesson = None if self.lesson is None else self.lesson.to_json()
         return checkpoints.encode(
-            kept(self, LabState) | {"now_us": self.now_us, "rigs": lanes, "lesson": lesson}
+            kept(self, LabState) | {"now_us": self.now_us, "lanes": lanes, "lesson": lesson}
         )
 
     @classmethod
@@ -398,7 +398,7 @@ class Lab(LabState):
         lab.messages.sent = lab.sent
         lab.keys.restore(*lab.workload.distinct_until(lab.record_count))
         for spec in scenario.lanes:
-            lane_state = state["rigs"][spec.id]
+            lane_state = state["lanes"][spec.id]
             lane = lab._make_lane(lab._spec_of(spec.id), lane_state["algorithm"])
             yield from lane.loading(lane_state)
             lab.lanes[spec.id] = lane

@@ -60,7 +60,7 @@ class LanePast:
         for entry in self.lab.history:
             command, position = entry["command"], entry["position"]
             if (
-                command["rig"] in (ALL, self.lane.id) and command["kind"] not in self.without
+                command["lane"] in (ALL, self.lane.id) and command["kind"] not in self.without
             ):  # those who are there from the start join before time 0
                 yield {
                     **command,

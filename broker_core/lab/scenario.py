@@ -18,6 +18,7 @@ from broker_core.lab.kafka.options import CLUSTER_FIELDS, check_cluster
 from broker_core.lab.kafka.server_rules import SERVER_RULES, assigns_at_server
 from broker_core.lab.lesson.lesson import CLUSTER, GROUPS, PULSAR, RABBITMQ, Lesson, lesson_from_json
 from broker_core.lab.limits import DEFAULT_LIMITS, Limits
+from broker_core.lab.older_names import renamed
 from broker_core.lab.pulsar import lane as pulsar
 from broker_core.lab.pulsar.options import PULSAR_FIELDS, check_pulsar
 from broker_core.lab.rabbitmq import lane as rabbitmq
@@ -55,7 +56,7 @@ PARTITIONS_MAX = cluster.PARTITIONS_MAX
 BROKERS_MAX = 100
 NETWORK_DELAY_MAX_US = 1_000_000
 SEED_MAX = 2**63 - 1
-_FIELDS = {"name", "seed", "workload", "lanes", "rigs", "consumers", "consumer_rate", "lesson"}
+_FIELDS = {"name", "seed", "workload", "lanes", "consumers", "consumer_rate", "lesson"}
 _LANE_FIELDS = {
     "pulsar": {"network_delay_us", *PULSAR_FIELDS},
     "kafka": {"partitions", "topic", "network_delay_us", *CLUSTER_FIELDS},
@@ -109,6 +110,7 @@ def scenario_from_json(raw: object, limits: Limits = DEFAULT_LIMITS) -> Scenario
     """Check a scenario and fill in what it leaves out. Raises CommandError at the field that is wrong."""
     if not isinstance(raw, dict):
         raise CommandError("scenario", "must be an object")
+    raw = renamed(raw, "lanes")
     refuse_unknown(raw, _FIELDS, "", "scenario")
     name = raw.get("name", "demo")
     if not isinstance(name, str) or not 1 <= len(name) <= 64 or not name.isprintable():
@@ -116,11 +118,9 @@ def scenario_from_json(raw: object, limits: Limits = DEFAULT_LIMITS) -> Scenario
     seed = whole("seed", raw.get("seed", 7), 0, SEED_MAX)
     workload = workload_from_json(raw.get("workload", {}), limits, seed)
     accepted = workload.to_json()
-    lanes = _check_lanes(raw, workload_topic(accepted))
+    lanes = _check_lanes(raw.get("lanes"), workload_topic(accepted))
     consumers = whole("consumers", raw.get("consumers", 3), 0, limits.consumers_max)
-    check_scenario_size(
-        lanes, "lanes" if "lanes" in raw else "rigs", consumers, workload.key_count or 0, limits
-    )
+    check_scenario_size(lanes, "lanes", consumers, workload.key_count or 0, limits)
     return Scenario(
         name=name,
         seed=seed,
@@ -142,7 +142,7 @@ def scenario_to_json(scenario: Scenario) -> Json:
         "workload": scenario.workload,
         "consumers": scenario.consumers,
         "consumer_rate": scenario.consumer_rate,
-        "rigs": [
+        "lanes": [
             {"id": lane.id, "model": lane.model, "algorithm": lane.algorithm, **lane.options}
             for lane in scenario.lanes
         ],
@@ -156,18 +156,14 @@ def step_end_us(scenario: Scenario, now_us: int, arrival_us: int) -> int:
     return arrival_us if scenario.lesson is None else scenario.lesson.stop_us(now_us, arrival_us)
 
 
-def _check_lanes(scenario: Json, topic: str) -> tuple[LaneSpec, ...]:
-    field = "lanes" if "lanes" in scenario else "rigs"
-    if field == "lanes" and "rigs" in scenario:
-        raise CommandError(field, "give either lanes or rigs, which is the older name")
-    raw = scenario.get(field)
+def _check_lanes(raw: object, topic: str) -> tuple[LaneSpec, ...]:
     if raw is None:
         raw = [{"model": model} for model in LANE_KINDS]
     if not isinstance(raw, list) or not 1 <= len(raw) <= LANES_MAX:
-        raise CommandError(field, "must be a list of 1 to {high} lanes", high=LANES_MAX)
+        raise CommandError("lanes", "must be a list of 1 to {high} lanes", high=LANES_MAX)
     specs: list[LaneSpec] = []
     for place, entry in enumerate(raw):
-        where = f"{field}.{place}"
+        where = f"lanes.{place}"
         if not isinstance(entry, dict):
             raise CommandError(where, "must be an object")
         model = entry.get("model")

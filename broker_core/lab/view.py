@@ -123,8 +123,8 @@ def lab_view(lab: ShownLab, panels: Collection[str] = PANELS) -> Pieces[Json]:
         "caption": lab.caption,
         "timeline": {str(position): entry for position, entry in lab.timeline.items()},
         "history": lab.shown.history(lab),
-        "rig_order": list(lab.lanes),
-        "rigs": lanes,
+        "lane_order": list(lab.lanes),
+        "lanes": lanes,
         "parts": parts_of_lab(sizes, lab.workload.key_count or 0),
         **({} if lab.lesson is None else {"lesson": lab.lesson.view(lab.now_us)}),
     }

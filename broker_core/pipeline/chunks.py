@@ -18,7 +18,7 @@ from pathlib import Path
 from broker_core.events import Json
 
 SPARK_SCHEMA = (
-    "lab string, rig string, kind string, at_us bigint, owner string, arrived bigint, finished bigint, "
+    "lab string, lane string, kind string, at_us bigint, owner string, arrived bigint, finished bigint, "
     "lag bigint, skew double,"
     " hw_lag bigint, units_moved bigint, stopped_us bigint"
 )

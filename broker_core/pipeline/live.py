@@ -5,7 +5,7 @@
 
     source ─► watermark ─► groupBy(window, lane or partition) ─► update mode, each small batch ─► live_windows.py ─► on_windows(rows)
 
-A row: start_us, end_us, rig (a log's topic), throughput (records a second), lag, skew (max / mean), hw_lag,
+A row: start_us, end_us, lane (a log's topic), throughput (records a second), lag, skew (max / mean), hw_lag,
 rebalance_cost (partition-seconds that were paused), late (rows that came too late) and damaged (batches of a
 log that cannot be read), both until now. What a source cannot tell is null: a log has no consumers, a lab no
 replicas. A window is reported again with its new figures each time they change, and with the same figures
@@ -39,7 +39,7 @@ SHUFFLE_PARTITIONS = 1
 LOG_SCHEMA = "topic string, partition int, offset bigint, timestamp_ms bigint, problem string"
 RECORDS_PER_BATCH_MAX = 1_000_000
 FILES_PER_BATCH_MAX = 50
-_KEYS = {"lab": "rig", "kafka_log": "topic"}
+_KEYS = {"lab": "lane", "kafka_log": "topic"}
 
 
 class LiveQuery:
@@ -169,16 +169,15 @@ def _lab_windows(session: SparkSession, source: Json, window_s: int, watermark_s
         .parquet(source["chunks"])
     )
     lanes = (
-        rows.filter("kind != 'owner'")
+        # Chunks of before 27 November 2026 have no column of this name.
+        rows.filter("lane is not null and kind != 'owner'")
         .withColumn("at", f.timestamp_micros("at_us"))
         .withWatermark("at", f"{watermark_s} seconds")
     )
-    is_lane = f.col("kind") == "rig"
+    is_lane = f.col("kind") == "lane"
     order = f.when(is_lane, f.col("at_us"))  # a maximum passes over nulls
     return (
-        lanes.groupBy(
-            f.window("at", f"{window_s} seconds"), f.col("rig").alias("rig"), f.lit(-1).alias("partition")
-        )
+        lanes.groupBy(f.window("at", f"{window_s} seconds"), "lane", f.lit(-1).alias("partition"))
         .agg(
             f.sum("finished").alias("records"),
             f.max_by("lag", order).alias("lag"),
@@ -189,7 +188,7 @@ def _lab_windows(session: SparkSession, source: Json, window_s: int, watermark_s
         )
         .select(
             f.unix_micros("window.start").alias("start_us"),
-            "rig",
+            "lane",
             "partition",
             "records",
             "lag",
@@ -225,7 +224,7 @@ def _log_windows(session: SparkSession, source: Json, window_s: int, watermark_s
     )
     return (
         records.withWatermark("at", f"{watermark_s} seconds")
-        .groupBy(f.window("at", f"{window_s} seconds"), f.col("topic").alias("rig"), "partition")
+        .groupBy(f.window("at", f"{window_s} seconds"), f.col("topic").alias("lane"), "partition")
         .agg(
             f.count_if(f.isnull("problem")).alias("records"),
             (f.max("offset") + 1).alias("end_offset"),
@@ -233,7 +232,7 @@ def _log_windows(session: SparkSession, source: Json, window_s: int, watermark_s
         )
         .select(
             f.unix_micros("window.start").alias("start_us"),
-            "rig",
+            "lane",
             "partition",
             "records",
             nothing.cast("bigint").alias("lag"),

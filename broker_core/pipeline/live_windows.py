@@ -44,12 +44,12 @@ class WindowBook:
             state["late"], state["late_batch"] = state["late"] + late[0], late[1]
         changed: set[tuple[int, str]] = set()
         for group in groups:
-            window = state["windows"].setdefault(f"{group['start_us']}/{group['rig']}", {})
+            window = state["windows"].setdefault(f"{group['start_us']}/{group['lane']}", {})
             state["damaged"] += group.get("damaged", 0) - window.get(str(group["partition"]), {}).get(
                 "damaged", 0
             )
             window[str(group["partition"])] = group
-            changed.add((group["start_us"], group["rig"]))
+            changed.add((group["start_us"], group["lane"]))
         rows = [self._row(start, lane, state, marks) for start, lane in sorted(changed)]
         newest = max((_start(name) for name in state["windows"]), default=0)
         state["windows"] = {
@@ -65,7 +65,7 @@ class WindowBook:
         row: Json = {
             "start_us": start,
             "end_us": start + self.window_us,
-            "rig": lane,
+            "lane": lane,
             "throughput": records * 1_000_000 / self.window_us,
             "lag": None,
             "skew": None,

@@ -21,6 +21,7 @@ from broker_core.errors import CommandError, Names
 from broker_core.events import Json
 from broker_core.lab.fields import consumer_name, refuse_unknown, whole
 from broker_core.lab.limits import DEFAULT_LIMITS
+from broker_core.lab.older_names import renamed
 from broker_core.rng import SeededRandom
 
 CONSUMERS_MAX = DEFAULT_LIMITS.consumers_max
@@ -236,7 +237,8 @@ def _check_lab(raw: Json) -> Json:
         where = f"history.commands.{place}"
         if not isinstance(command, dict):
             raise CommandError(where, "must be an object")
-        if command.get("kind") not in CHANGE_KINDS or command.get("rig", "all") != "all":
+        command = renamed(command, "lane", f"{where}.")
+        if command.get("kind") not in CHANGE_KINDS or command.get("lane", "all") != "all":
             continue
         consumer, args = command.get("consumer"), command.get("args") or {}
         if consumer is not None:
@@ -248,7 +250,7 @@ def _check_lab(raw: Json) -> Json:
         kept.append(
             {
                 "kind": command["kind"],
-                "rig": "all",
+                "lane": "all",
                 "consumer": consumer,
                 "args": {"count": count},
                 "at_us": at_us,

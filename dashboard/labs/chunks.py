@@ -91,7 +91,7 @@ class ChunkWriter:
                 skew = lane.history.get(second + 1)
                 yield self._row(
                     lane_id,
-                    "rig",
+                    "lane",
                     second,
                     arrived=arrived,
                     finished=sum(each.acked.get(second, 0) for each in consumers),
@@ -122,7 +122,7 @@ class ChunkWriter:
         )  # fmt: skip
 
     def _row(self, lane: str, kind: str, second: int, **values: Any) -> Json:
-        return {"lab": self.lab_id, "rig": lane, "kind": kind, "at_us": second * SECOND_US, **values}
+        return {"lab": self.lab_id, "lane": lane, "kind": kind, "at_us": second * SECOND_US, **values}
 
 
 def _finished(consumer: Consumer, from_second: int) -> int:

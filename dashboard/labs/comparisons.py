@@ -126,7 +126,7 @@ def _folder(lab_id: str) -> Path:
 
 def path_of(lab: Lab, lane: str) -> Path:
     """Raises Refused 404 for a lane that is none of the lab's, or has no group on a cluster."""
-    spec = next((spec for spec in lab.scenario["rigs"] if spec["id"] == lane), None)
+    spec = next((spec for spec in lab.scenario["lanes"] if spec["id"] == lane), None)
     if spec is None or spec["model"] != "kafka":
         raise Refused(404, {"lane": _("this lab has no such Kafka lane")})
     return _folder(lab.pk) / f"{lane}.json"

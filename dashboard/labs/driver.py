@@ -438,7 +438,7 @@ def _refusal_event(
     return {
         "seq": None,
         "at_us": at_us,
-        "rig": "lab",
+        "lane": "lab",
         "kind": "lab.command_refused",
         "cause": {"command": command.position},
         "rule": None,

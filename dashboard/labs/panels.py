@@ -31,6 +31,6 @@ class Panels:
     def keep(self, before: Json, view: Json) -> None:
         """Give each lane of a view the panels that were not made for it. They are the very objects of the view
         before, which a comparison sees at once."""
-        for lane_id, lane in view["rigs"].items():
-            known = before.get("rigs", {}).get(lane_id, {})
+        for lane_id, lane in view["lanes"].items():
+            known = before.get("lanes", {}).get(lane_id, {})
             lane.update({name: known[name] for name in PANELS if name in known and name not in lane})

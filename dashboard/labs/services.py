@@ -43,7 +43,7 @@ OWN_IDS = (
     "study:",
     "lesson:",
 )  # of the commands that a lab gives itself: its first, and its script's
-PLAY: Json = {"command_id": "lab:open", "kind": "play", "rig": "all", "consumer": None, "args": {}}
+PLAY: Json = {"command_id": "lab:open", "kind": "play", "lane": "all", "consumer": None, "args": {}}
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,7 +63,7 @@ class Asked(NamedTuple):
         return {
             "format": FORMAT,
             "lab": self.lab.pk,
-            "rig": self.lane["id"],
+            "lane": self.lane["id"],
             "topic": self.lane["topic"],
             "partition_count": self.lane["partitions"],
             "partition": self.partition,
@@ -131,7 +131,7 @@ def table_of(folder: Path, description: Json, partition: int, state: Json) -> tu
 
 
 def asked_for(lab_id: str, query: Query) -> Asked:
-    """Check ?lane= (or ?rig=), ?topic=, ?partition= and the settings. Raises Refused 404 or 400 at the
+    """Check ?lane=, ?topic=, ?partition= and the settings. Raises Refused 404 or 400 at the
     field."""
     lab, lane = lane_asked_for(lab_id, query)
     topics = (lane["topic"], latest_topic(lane["topic"]))
@@ -147,13 +147,13 @@ def asked_for(lab_id: str, query: Query) -> Asked:
 
 
 def lane_asked_for(lab_id: str, query: Query) -> tuple[Lab, Json]:
-    """The lab, and its Kafka lane of ?lane= or ?rig=. Raises Refused 404."""
+    """The lab, and its Kafka lane of ?lane=. Raises Refused 404."""
     lab = selectors.lab_get(lab_id=lab_id)
-    lanes = [lane for lane in lab.scenario["rigs"] if lane["model"] == "kafka"]
-    asked = query.get("lane", query.get("rig"))
+    lanes = [lane for lane in lab.scenario["lanes"] if lane["model"] == "kafka"]
+    asked = query.get("lane")
     lane = next((lane for lane in lanes if asked in (None, lane["id"])), None)
     if lane is None:
-        raise Refused(404, {"lane" if "lane" in query else "rig": _("this lab has no such Kafka lane")})
+        raise Refused(404, {"lane": _("this lab has no such Kafka lane")})
     return lab, lane
 
 
@@ -162,7 +162,7 @@ def _first_record(lab: Lab, lane_id: str) -> int:
     (`lab/past.py`)."""
     applied = lab.commands.filter(state=StoredCommand.State.APPLIED).order_by("-position").iterator()
     last = next(
-        (row for row in applied if (row.body["kind"], row.body.get("rig")) == ("set_algorithm", lane_id)),
+        (row for row in applied if (row.body["kind"], row.body.get("lane")) == ("set_algorithm", lane_id)),
         None,
     )
     if last is None:
@@ -185,7 +185,7 @@ def _source(asked: Asked, folder: Path, state: Json) -> Source:
     about: Json = {
         "kind": "lab",
         "lab": asked.lab.pk,
-        "rig": asked.lane["id"],
+        "lane": asked.lane["id"],
         "topic": asked.topic,
         "partition": asked.partition,
         "folder": name,
@@ -206,7 +206,7 @@ def _source(asked: Asked, folder: Path, state: Json) -> Source:
         BROKER: None,
         "has_lane_log": has_lane_log(asked.lab, asked.lane),
         "brokers": replicas.brokers_of(
-            view["view"]["rigs"].get(asked.lane["id"]) if view is not None else None
+            view["view"]["lanes"].get(asked.lane["id"]) if view is not None else None
         ),
         "replica": None,
     }
@@ -238,7 +238,7 @@ def _lab_part(asked: Asked, state: Json, view: Json | None) -> Json:
 def _committed(asked: Asked, view: Json | None) -> int | None:
     """What the lane's group has committed of the partition, as the lab's view tells: the lane's own offsets are the
     brokers' as long as it has a log of its own."""
-    lane = view["view"]["rigs"].get(asked.lane["id"]) if view is not None else None
+    lane = view["view"]["lanes"].get(asked.lane["id"]) if view is not None else None
     return lane["picture"]["partitions"][str(asked.partition)]["committed"] if lane is not None else None
 
 

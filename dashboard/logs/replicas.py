@@ -58,7 +58,7 @@ class AskedReplica(NamedTuple):
         return {
             "format": FORMAT,
             "lab": self.lab.pk,
-            "rig": self.lane["id"],
+            "lane": self.lane["id"],
             BROKER: self.broker,
             "topic": self.topic,
             "partition": self.partition,
@@ -85,7 +85,7 @@ def usual_broker(lab: Lab, lane: Json, query: Query) -> int | None:
     """Whose replica is shown where a request names no broker: the partition's leader's, or of one that nobody leads
     its preferred leader's. None before the lane has begun."""
     stored = selectors.lab_snapshot(lab_id=lab.pk)
-    view = (stored["view"]["rigs"].get(lane["id"]) if stored is not None else None) or {}
+    view = (stored["view"]["lanes"].get(lane["id"]) if stored is not None else None) or {}
     brokers = [each["id"] for each in brokers_of(view)]
     if not brokers:
         return None
@@ -106,7 +106,7 @@ def _condition(broker: Json) -> str:
 def asked_for(lab: Lab, lane: Json, query: Query) -> AskedReplica:
     """Check ?broker=, ?topic= and ?partition= and the settings. Raises Refused 404 or 400 at the field."""
     stored = selectors.lab_snapshot(lab_id=lab.pk)
-    view = (stored["view"]["rigs"].get(lane["id"]) if stored is not None else None) or {}
+    view = (stored["view"]["lanes"].get(lane["id"]) if stored is not None else None) or {}
     brokers = [each["id"] for each in brokers_of(view)]
     if not brokers:
         raise Refused(404, {BROKER: _("this lane has no cluster, or has not begun yet")})
@@ -183,7 +183,7 @@ def source_of(asked: AskedReplica) -> Source:
     about: Json = {
         "kind": "lab",
         "lab": asked.lab.pk,
-        "rig": asked.lane["id"],
+        "lane": asked.lane["id"],
         "topic": asked.topic,
         "partition": asked.partition,
         "folder": asked.name,

@@ -59,7 +59,7 @@ class ReplicaTeller:
         started_s = time.perf_counter()
         mark = (core.now_us, core.position)
         for folder, request in self._wanted:
-            lane = core.lanes.get(request["rig"])
+            lane = core.lanes.get(request["lane"])
             if lane is not None and (self._told.get(folder) != mark or not (folder / REPLICA).exists()):
                 write_json(
                     folder / REPLICA,

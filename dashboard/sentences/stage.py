@@ -91,7 +91,7 @@ STAGE = {
     "caption.cluster_resume_writer": _("writer-{writer} resumes, unaware that time has passed."),
     "caption.in_lane": _("{did}, in {lane} only."),
     "caption.set_order": _("Key_Shared keeps its keys in order by another rule; the history was replayed."),
-    "caption.set_algorithm": _("{rig} now uses {algorithm}; its history was replayed."),
+    "caption.set_algorithm": _("{lane} now uses {algorithm}; its history was replayed."),
     "sub": _(
         "{record_count} {records_noun}, {key_count} {keys_noun}, {consumer_count} "
         "{consumer_count?consumer|consumers}. Each lane shares them its own way."

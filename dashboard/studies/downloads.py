@@ -30,7 +30,7 @@ WINDOWS = "windows"
 WINDOW_COLUMNS = {
     "start_us": "int64",
     "end_us": "int64",
-    "rig": "string",
+    "lane": "string",
     "throughput": "double",
     "lag": "int64",
     "skew": "double",

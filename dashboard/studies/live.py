@@ -33,6 +33,8 @@ from dashboard.studies.sources import chunks_dir, request_for_pipeline
 log = logging.getLogger(__name__)
 
 State = Study.State
+CHECKPOINT = "checkpoint-2"
+"""Another name when a query's state changes: Spark cannot go on from what another query kept."""
 AGAIN_MAX = 3  # times that a passing fault is tried again before the study ends by it
 
 
@@ -138,7 +140,7 @@ def _start(live: LiveStudy, engine: Engine) -> None:
     """In its own thread: the query goes on in Spark when this returns."""
     try:
         request = request_for_pipeline(live.study)
-        checkpoint = study_folder(live.study.pk) / "checkpoint"
+        checkpoint = study_folder(live.study.pk) / CHECKPOINT
         checkpoint.mkdir(parents=True, exist_ok=True)
         pk, epoch = live.study.pk, live.study.epoch
         query = engine.stream(request, checkpoint, lambda rows: windows_store(pk, epoch, rows))
@@ -204,14 +206,14 @@ def windows_store(study_id: str, epoch: int, rows: Sequence[Json]) -> None:
                     StudyWindow(
                         study_id=study_id,
                         start_us=row["start_us"],
-                        rig=row.get("rig") or "",
+                        lane=row.get("lane") or "",
                         version=version,
                         row=row,
                     )
                     for row in rows
                 ],
                 update_conflicts=True,
-                unique_fields=["study", "start_us", "rig"],
+                unique_fields=["study", "start_us", "lane"],
                 update_fields=["version", "row"],
             )
             excess = windows.count() - settings.STUDY_WINDOWS_MAX

@@ -59,7 +59,7 @@ def study_open(*, study: Study, request: Json, visitor: str | None = None, addre
     scenario: Json = {
         "name": (study.name or _("Study"))[:64],
         "workload": workload,
-        "rigs": lanes,
+        "lanes": lanes,
         "consumers": consumers,
         "consumer_rate": max(1, round(service.get("consumer_rate") or 10)),
         "seed": result["request"].get("seed", 7),
@@ -163,7 +163,7 @@ def _script(changes: list[tuple[int, str, str]]) -> list[Json]:
     return [
         {
             "at_us": at_us,
-            "body": {"command_id": f"{study}:{place}", "kind": kind, "rig": "all", "consumer": consumer,
+            "body": {"command_id": f"{study}:{place}", "kind": kind, "lane": "all", "consumer": consumer,
                      "args": {"count": 1} if kind == "join" else {}},
         }
         for place, (at_us, kind, consumer) in enumerate(changes, start=1)

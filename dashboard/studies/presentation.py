@@ -28,7 +28,7 @@ def strategy_words(strategy: Json, words: Words) -> dict[str, str]:
         )
 
     return {
-        "model": words[f"rig.{strategy['model']}"],
+        "model": words[f"model.{strategy['model']}"],
         "name": in_words(""),
         "short": in_words(".short"),
         "best": in_words(".best"),

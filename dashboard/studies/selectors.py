@@ -290,7 +290,7 @@ def windows_since(*, study_id: str, version: int) -> tuple[int, list[Json]]:
 
 def windows_versions(*, study_id: str, version: int) -> tuple[int, list[tuple[int, Json]]]:
     """The same, each window with the version in which it changed."""
-    found = StudyWindow.objects.filter(study_id=study_id, version__gt=version).order_by("start_us", "rig")
+    found = StudyWindow.objects.filter(study_id=study_id, version__gt=version).order_by("start_us", "lane")
     rows = [(row.version, intact(row.row)) for row in found]
     return max((changed for changed, _row in rows), default=version), rows
 

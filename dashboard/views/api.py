@@ -36,7 +36,6 @@ from dashboard import access
 from dashboard.address import address_of
 from dashboard.errors import Refused, listed
 from dashboard.labs import comparisons, keeping, selectors, services
-from dashboard.labs.lane_names import under_its_name
 from dashboard.models import Lab
 from dashboard.serializers import json_body, json_response, refusal_response
 from dashboard.threads import in_thread
@@ -123,8 +122,7 @@ def _rights(request: HttpRequest) -> dict[str, str | None]:
 def commands(request: HttpRequest, lab_id: str) -> HttpResponse:
     """Order something from a lab."""
     body = json_body(request)
-    with under_its_name(body):
-        return json_response(services.lab_submit(lab_id=lab_id, request=body, **_rights(request)), 202)
+    return json_response(services.lab_submit(lab_id=lab_id, request=body, **_rights(request)), 202)
 
 
 @api("GET")

@@ -36,12 +36,12 @@ SETTINGS = (
 @require_safe
 @never_cache
 async def of_lab(request: HttpRequest, lab_id: str) -> HttpResponse:
-    """A lab's cluster; ?rig= where a lab has several Kafka lanes. 404 where it has none."""
+    """A lab's cluster; ?lane= where a lab has several Kafka lanes. 404 where it has none."""
     return await lane_page(request, lab_id, "cluster", ("cluster",), _fill)
 
 
 def _fill(context: dict[str, Any], lab: Lab, view: dict[str, Any], lane: str) -> None:
-    brokers = len(view["rigs"][lane]["cluster"]["brokers"])
+    brokers = len(view["lanes"][lane]["cluster"]["brokers"])
     context["page"] |= {"cluster": {"lane": lane}}
     context |= {
         "operator": OPERATOR_KEYS,

@@ -32,7 +32,7 @@ CONSUMER_STATES = (
 @require_safe
 @never_cache
 async def of_lab(request: HttpRequest, lab_id: str) -> HttpResponse:
-    """A lab's consumer group; ?rig= where a lab has several Kafka lanes on a cluster. 404 where it has
+    """A lab's consumer group; ?lane= where a lab has several Kafka lanes on a cluster. 404 where it has
     none."""
     return await lane_page(request, lab_id, "groups", DRAWN, _fill)
 

@@ -1,4 +1,4 @@
-"""What the pages of one lane share: they wait for the lab's first view, choose the lane by ?rig=, and are
+"""What the pages of one lane share: they wait for the lab's first view, choose the lane by ?lane=, and are
 drawn with what every page needs."""
 
 from collections.abc import Callable
@@ -25,7 +25,7 @@ async def lane_page(
     request: HttpRequest, lab_id: str, name: str, panels: tuple[str, ...], fill: Fill
 ) -> HttpResponse:
     """The page `name`, which draws these panels, of a lane whose view has the first of them; the first such
-    lane without ?rig=. 404 where there is none, 503 before the first view."""
+    lane without ?lane=. 404 where there is none, 503 before the first view."""
     try:
         lab = await sync_to_async(selectors.lab_get)(lab_id=lab_id)
     except Refused as refused:
@@ -38,7 +38,7 @@ async def lane_page(
 def lane_of(view: dict[str, Any], panel: str, wanted: str | None) -> str | None:
     """The id of the lane that is asked for, of the first with this panel where none is; None: there is no
     such lane."""
-    lanes = [lane_id for lane_id in view["rig_order"] if panel in view["rigs"][lane_id]]
+    lanes = [lane_id for lane_id in view["lane_order"] if panel in view["lanes"][lane_id]]
     if wanted is not None:
         return wanted if wanted in lanes else None
     return lanes[0] if lanes else None
@@ -53,7 +53,7 @@ def _draw(
     fill: Fill,
 ) -> HttpResponse:
     view, panel = snapshot["view"], panels[0]
-    lane = lane_of(view, panel, request.GET.get("rig"))
+    lane = lane_of(view, panel, request.GET.get("lane"))
     if lane is None:
         raise Http404
     visitor = access.visitor_of(request) or access.token_new()
@@ -73,7 +73,7 @@ def _draw(
         request.path.replace(lab.pk, "{id}") + query
     )  # a copy made from here opens here
     lesson = lesson_panel(view, context["catalogue"][context["page"]["language"]])
-    lanes = [lane_id for lane_id in view["rig_order"] if panel in view["rigs"][lane_id]]
+    lanes = [lane_id for lane_id in view["lane_order"] if panel in view["lanes"][lane_id]]
     tabs = [{"id": lane_id, "name": lesson["tabs"][lane_id] if lesson else lane_id} for lane_id in lanes]
     context |= {
         "view": view,

@@ -65,7 +65,7 @@ def _page_of(lab: Lab) -> str:
     lesson = lab.scenario["lesson"]
     if lesson["page"] == STAGE:
         return reverse("lab", args=[lab.pk])
-    query = f"?{urlencode({'rig': lesson['front']})}" if lesson["front"] else ""
+    query = f"?{urlencode({'lane': lesson['front']})}" if lesson["front"] else ""
     return reverse(lesson["page"], args=[lab.pk]) + query
 
 

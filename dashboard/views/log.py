@@ -51,7 +51,7 @@ async def of_lab(request: HttpRequest, lab_id: str) -> HttpResponse:
         "kind": "lab",
         "api": reverse("api-lab-log", args=[lab_id]),
         "lab": lab_id,
-        "rig": found.about["rig"],
+        "lane": found.about["lane"],
         "socket": f"/ws/labs/{lab_id}/",
     }
     return await sync_to_async(_draw)(request, lambda: _lab_source(lab_id, query), place)
@@ -64,7 +64,7 @@ def _lab_source(lab_id: str, query: dict[str, str]) -> Source:
         if refused.status == 404 and not refused.fields.keys() & {"broker", "partition"}:
             raise Http404 from refused
         # A setting or a replica in the address that cannot be: the page opens with the lane's own log.
-        found = labs.source_of(lab_id, {name: query[name] for name in ("lane", "rig") if name in query})
+        found = labs.source_of(lab_id, {"lane": query["lane"]} if "lane" in query else {})
     write_soon()
     return found
 
@@ -81,7 +81,7 @@ def of_log(request: HttpRequest, log_id: str) -> HttpResponse:
         "kind": found.about["kind"],
         "api": reverse("api-log", args=[log_id]),
         "lab": None,
-        "rig": None,
+        "lane": None,
         "socket": None,
     }
     return _draw(request, lambda: opened.source_of(log_id, {}), place)

@@ -1,9 +1,9 @@
 """The page of a lab's Pulsar subscription, and the questions it asks on its own: where a key goes, and what
 sticky ranges would cover.
 
-    GET /lab/<id>/pulsar/?rig=                                            the page
-    GET /api/labs/<id>/pulsar/key/?key=&name=&rig=                        where a key goes: broker_core/lab/pulsar/views/what_if.py
-    GET /api/labs/<id>/pulsar/ranges/?consumer=&ranges=0-99,200-299&rig=  what ranges would do: broker_core/lab/pulsar/views/ranges.py
+    GET /lab/<id>/pulsar/?lane=                                            the page
+    GET /api/labs/<id>/pulsar/key/?key=&name=&lane=                        where a key goes: broker_core/lab/pulsar/views/what_if.py
+    GET /api/labs/<id>/pulsar/ranges/?consumer=&ranges=0-99,200-299&lane=  what ranges would do: broker_core/lab/pulsar/views/ranges.py
 
 Both questions are answered over the lab's last view, by the rules of the broker's own code; nothing of the
 lab is touched.
@@ -37,7 +37,7 @@ TEXT_MAX = 2_000
 @require_safe
 @never_cache
 async def of_lab(request: HttpRequest, lab_id: str) -> HttpResponse:
-    """A lab's subscription; ?rig= where a lab has several Pulsar lanes. 404 where it has none."""
+    """A lab's subscription; ?lane= where a lab has several Pulsar lanes. 404 where it has none."""
     return await lane_page(request, lab_id, "pulsar", ("pulsar",), _fill)
 
 
@@ -57,16 +57,20 @@ def key(request: HttpRequest, lab_id: str) -> HttpResponse:
     """Where a key goes now, after the next join, and after each leave. name: of who joins next; else the one
     that the lab would give it."""
     view, lane = _view(request, lab_id)
-    rig = view["rigs"][lane]
+    shown = view["lanes"][lane]
     try:
         name = request.GET.get("name") or next_name(view["consumers"])
         newcomer = consumer_name(name)
-        if newcomer in rig["consumers"]:
+        if newcomer in shown["consumers"]:
             raise CommandError("consumer", "{consumer} is already in {lane}", consumer=newcomer, lane=lane)
-        asked, panel = request.GET.get("key", ""), rig["pulsar"]
+        asked, panel = request.GET.get("key", ""), shown["pulsar"]
         return json_response(
             what_if(
-                panel, rig["algorithm"], asked, newcomer, _ordering_key(lab_id, panel["ordering_keys"], asked)
+                panel,
+                shown["algorithm"],
+                asked,
+                newcomer,
+                _ordering_key(lab_id, panel["ordering_keys"], asked),
             )
         )
     except CommandError as error:
@@ -92,7 +96,7 @@ def ranges(request: HttpRequest, lab_id: str) -> HttpResponse:
         return json_response(
             {
                 "ranges": asked,
-                **check_ranges(view["rigs"][lane]["pulsar"], request.GET.get("consumer", "")[:64], asked),
+                **check_ranges(view["lanes"][lane]["pulsar"], request.GET.get("consumer", "")[:64], asked),
             }
         )
     except CommandError as error:
@@ -105,7 +109,7 @@ def _view(request: HttpRequest, lab_id: str) -> tuple[dict[str, Any], str]:
     snapshot = selectors.lab_snapshot(lab_id=lab.pk)
     if snapshot is None:
         raise Refused(503, {"lab": _("is being prepared: try again")})
-    lane = lane_of(snapshot["view"], "pulsar", request.GET.get("rig"))
+    lane = lane_of(snapshot["view"], "pulsar", request.GET.get("lane"))
     if lane is None:
-        raise Refused(404, {"rig": _("this lab has no such Pulsar lane")})
+        raise Refused(404, {"lane": _("this lab has no such Pulsar lane")})
     return snapshot["view"], lane

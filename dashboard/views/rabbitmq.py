@@ -1,10 +1,10 @@
 """The page of a lab's RabbitMQ server, and the questions it asks on its own.
 
-    GET /lab/<id>/rabbitmq/?rig=                                                    the page
-    GET /api/labs/<id>/rabbitmq/try/?vhost=&exchange=&key=&headers=&user=&rig=      which bindings match, and why
-    GET /api/labs/<id>/rabbitmq/allowed/?vhost=&user=&operation=&queue=&exchange=&key=&rig=   would this be allowed
-    GET /api/labs/<id>/rabbitmq/path/?message= or ?vhost=&way=, &rig=               where a message went
-    GET /api/labs/<id>/rabbitmq/definitions/?rig=                                   the server's definitions file
+    GET /lab/<id>/rabbitmq/?lane=                                                    the page
+    GET /api/labs/<id>/rabbitmq/try/?vhost=&exchange=&key=&headers=&user=&lane=      which bindings match, and why
+    GET /api/labs/<id>/rabbitmq/allowed/?vhost=&user=&operation=&queue=&exchange=&key=&lane=   would this be allowed
+    GET /api/labs/<id>/rabbitmq/path/?message= or ?vhost=&way=, &lane=               where a message went
+    GET /api/labs/<id>/rabbitmq/definitions/?lane=                                   the server's definitions file
 
 They are answered over the lab's last view by the broker's own rules; nothing of the lab is touched.
 """
@@ -42,7 +42,7 @@ DIGITS_MAX = 19
 @require_safe
 @never_cache
 async def of_lab(request: HttpRequest, lab_id: str) -> HttpResponse:
-    """A lab's server; ?rig= where a lab has several RabbitMQ lanes. 404 where it has none."""
+    """A lab's server; ?lane= where a lab has several RabbitMQ lanes. 404 where it has none."""
     return await lane_page(request, lab_id, MODEL, (MODEL,), _fill)
 
 
@@ -137,8 +137,8 @@ def _panel(request: HttpRequest, lab_id: str) -> dict[str, Any]:
     snapshot = selectors.lab_snapshot(lab_id=lab.pk)
     if snapshot is None:
         raise Refused(503, {"lab": _("is being prepared: try again")})
-    lane = lane_of(snapshot["view"], MODEL, request.GET.get("rig"))
+    lane = lane_of(snapshot["view"], MODEL, request.GET.get("lane"))
     if lane is None:
-        raise Refused(404, {"rig": _("this lab has no such RabbitMQ lane")})
-    panel: dict[str, Any] = snapshot["view"]["rigs"][lane][MODEL]
+        raise Refused(404, {"lane": _("this lab has no such RabbitMQ lane")})
+    panel: dict[str, Any] = snapshot["view"]["lanes"][lane][MODEL]
     return panel

@@ -59,7 +59,7 @@ def large_lab(models: tuple[str, ...], partitions: int | None = None) -> dict[st
         "workload": {"kind": "uniform", "rate": 5_000},
         "consumers": 3,
         "seed": 1,
-        "rigs": lanes,
+        "lanes": lanes,
     }
 
 
@@ -81,11 +81,11 @@ def all_orders(models: tuple[str, ...]) -> Iterator[Order]:
         yield {"kind": "join", "args": {"count": 1}}
         yield {
             "kind": "set_algorithm",
-            "rig": pulsar,
+            "lane": pulsar,
             "args": {"algorithm": ("consistent_hash_current", "consistent_hash")[number % 2]},
         }
         yield {"kind": "speed", "args": {"speed": (20, 10)[number % 2]}}
-        yield {"kind": "set_algorithm", "rig": kafka, "args": {"algorithm": ("sticky", "range")[number % 2]}}
+        yield {"kind": "set_algorithm", "lane": kafka, "args": {"algorithm": ("sticky", "range")[number % 2]}}
 
 
 def leaves(models: tuple[str, ...]) -> Iterator[Order]:

@@ -9,7 +9,7 @@ from typing import Any
 def frame_at(seq: int, size: int) -> dict[str, Any]:
     """A frame of about `size` bytes, made of as many small operations as a real one has."""
     operations = [
-        {"op": "replace", "path": f"/rigs/kafka/picture/partitions/{n}/end", "value": seq}
+        {"op": "replace", "path": f"/lanes/kafka/picture/partitions/{n}/end", "value": seq}
         for n in range(size // 72)
     ]
     return {

@@ -86,7 +86,7 @@ def test_a_lesson_of_several_lanes_goes_on_from_one_to_the_next(
     tabs.nth(2).click()
     expect(page.locator("#sub")).to_contain_text("learn from the fetch response where the logs diverge")
     expect(tabs.nth(2)).to_have_attribute("aria-current", "page")
-    expect(page.locator("#to-groups")).to_have_attribute("href", re.compile(r"/kafka/groups/\?rig=fetch$"))
+    expect(page.locator("#to-groups")).to_have_attribute("href", re.compile(r"/kafka/groups/\?lane=fetch$"))
     expect(page.locator("#lesson-title")).to_have_text("Data loss: cut to the high watermark")
     page.click("#language")
     expect(page.locator("#lesson-title")).to_have_text("数据丢失：按高水位截断")

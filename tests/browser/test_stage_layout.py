@@ -144,7 +144,7 @@ def test_figures_heads_and_words_of_the_pictures_stand_clear_of_each_other(
     page = open_stage(context, site)
     page.click("#add")
     page.wait_for_function(
-        "() => { const { bill } = window.highwater.view().rigs.tubemq; return bill?.settled && "
+        "() => { const { bill } = window.highwater.view().lanes.tubemq; return bill?.settled && "
         "bill.pause_us > 0; }"
     )
     for width, height in ((1440, 900), (1280, 720), (1920, 1080), (390, 844)):

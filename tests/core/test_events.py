@@ -31,12 +31,12 @@ def test_cause_is_a_command_or_a_turning_point_or_unknown(cause: Cause, plain: o
     assert cause.to_json() == plain
 
 
-def test_lane_travels_as_rig_and_seq_is_the_labs() -> None:
+def test_lane_is_named_and_seq_is_the_labs() -> None:
     assert EVENT.to_json(91) == {
         "seq": 91,
         "id": "kafka:3",
         "at_us": 17,
-        "rig": "kafka",
+        "lane": "kafka",
         "kind": "kafka.group.generation_started",
         "cause": {"command": 4},
         "rule": "rule",

@@ -63,7 +63,7 @@ def test_program_opens_a_lab_and_commands_it() -> None:
         ({"command_id": "x", "kind": "crash"}, 400, "consumer"),
         ({"command_id": "x", "kind": "slow", "consumer": "c1", "args": {"rate": -1}}, 400, "args.rate"),
         ({"command_id": "x", "kind": "speed", "args": {"speed": 1e9}}, 400, "args.speed"),
-        ({"command_id": "x", "kind": "set_algorithm", "args": {"algorithm": "range"}}, 400, "rig"),
+        ({"command_id": "x", "kind": "set_algorithm", "args": {"algorithm": "range"}}, 400, "lane"),
         (b'{"command_id": "x", "kind": "speed", "args": {"speed": NaN}}', 400, "body"),
         (b"{", 400, "body"),
         (b"\xff\xfe", 400, "body"),
@@ -91,9 +91,9 @@ def test_wrong_command_is_refused_at_its_field(
         ({"seed": -1}, "seed"),
         ({"seed": "7"}, "seed"),
         ({"nonsense": 1}, "nonsense"),
-        ({"rigs": []}, "rigs"),
-        ({"rigs": [{"model": "nats"}]}, "rigs.0.model"),
-        ({"rigs": [{"model": "rabbitmq", "network_delay_us": 0}]}, "rigs.0.network_delay_us"),
+        ({"lanes": []}, "lanes"),
+        ({"lanes": [{"model": "nats"}]}, "lanes.0.model"),
+        ({"lanes": [{"model": "rabbitmq", "network_delay_us": 0}]}, "lanes.0.network_delay_us"),
         ({"workload": {"rate": 5_001}}, "workload.rate"),
         ({"workload": {"kind": "poison"}}, "workload.kind"),
         ({"scenario": {"consumers": 1_000_000}}, "consumers"),
@@ -104,29 +104,6 @@ def test_wrong_scenario_is_refused_at_its_field(body: Any, field: str) -> None:
     assert answer.status_code == 400
     assert list(answer.json()["fields"]) == [field]
     assert not Lab.objects.exists()
-
-
-def test_a_lane_may_be_called_by_its_older_name_too(opened: services.OpenedLab) -> None:
-    kafka = [{"model": "kafka", "partitions": 2}]
-    made = [post("/api/labs/", {name: kafka}).json() for name in ("lanes", "rigs")]
-    assert [Lab.objects.get(pk=lab["id"]).scenario["rigs"][0]["partitions"] for lab in made] == [2, 2]
-    for name in ("lanes", "rigs"):
-        assert list(post("/api/labs/", {name: [{"model": "kafka", "partitions": 0}]}).json()["fields"]) == [
-            f"{name}.0.partitions"
-        ]
-        assert list(post("/api/labs/", {"scenario": {name: 7}}).json()["fields"]) == [name]
-    path = f"/api/labs/{opened.lab.pk}/commands/"
-    for name in ("lane", "rig"):
-        answer = post(path, {"command_id": name, "kind": "join", name: "nowhere here"}, opened.owner_token)
-        assert (answer.status_code, list(answer.json()["fields"])) == (400, [name])
-        assert (
-            post(path, {"command_id": name, "kind": "join", name: "kafka"}, opened.owner_token).status_code
-            == 202
-        )
-    both = post(
-        path, {"command_id": "x", "kind": "join", "lane": "kafka", "rig": "kafka"}, opened.owner_token
-    )
-    assert (both.status_code, list(both.json()["fields"])) == (400, ["lane"])
 
 
 @pytest.mark.parametrize("lab_id", ["nobody", "x" * 500, "%2e%2e", "a'b", "%00"])

@@ -179,24 +179,24 @@ def test_a_lane_that_there_is_not_is_missed_under_its_own_field(opened: services
         epoch=0,
         seq=1,
         at_us=0,
-        text='{"rig_order":["rabbitmq"],"rigs":{"rabbitmq":{"model":"rabbitmq"}}}',
+        text='{"lane_order":["rabbitmq"],"lanes":{"rabbitmq":{"model":"rabbitmq"}}}',
     )
     base = f"/api/labs/{opened.lab.pk}/"
     answers = {
         path: call("GET", base + path)
         for path in (
             "pulsar/key/",
-            "pulsar/ranges/?rig=rabbitmq",
+            "pulsar/ranges/?lane=rabbitmq",
             "kafka/comparison/rabbitmq/",
             "kafka/log/",
             "kafka/log/?lane=rabbitmq",
         )
     }
     assert {path: (answer.status_code, list(fields(answer))) for path, answer in answers.items()} == {
-        "pulsar/key/": (404, ["rig"]),
-        "pulsar/ranges/?rig=rabbitmq": (404, ["rig"]),
+        "pulsar/key/": (404, ["lane"]),
+        "pulsar/ranges/?lane=rabbitmq": (404, ["lane"]),
         "kafka/comparison/rabbitmq/": (404, ["lane"]),
-        "kafka/log/": (404, ["rig"]),
+        "kafka/log/": (404, ["lane"]),
         "kafka/log/?lane=rabbitmq": (404, ["lane"]),
     }
 

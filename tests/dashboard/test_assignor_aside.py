@@ -56,7 +56,7 @@ class Pair:
         world.run(9)
 
     def deploy(self, source: str) -> None:
-        self.world.order(self.own, "group_assignor", rig="kafka", args={"source": source})
+        self.world.order(self.own, "group_assignor", lane="kafka", args={"source": source})
 
     @property
     def is_held(self) -> bool:
@@ -72,7 +72,7 @@ class Pair:
     def view(self, lab: Row) -> dict[str, Any]:
         snapshot = selectors.lab_snapshot(lab_id=lab.pk)
         assert snapshot is not None
-        return dict(snapshot["view"]["rigs"]["kafka"])
+        return dict(snapshot["view"]["lanes"]["kafka"])
 
 
 @pytest.fixture
@@ -183,7 +183,7 @@ def test_a_lab_that_was_held_is_to_the_byte_the_one_that_was_not(
             {
                 "command_id": "a",
                 "kind": "group_assignor",
-                "rig": "kafka",
+                "lane": "kafka",
                 "args": {"source": EVEN},
                 "position": 1,
                 "at_us": lab.now_us,
@@ -192,7 +192,7 @@ def test_a_lab_that_was_held_is_to_the_byte_the_one_that_was_not(
         lab.advance_to(24 * SECOND)
         lab.submit({"command_id": "b", "kind": "join", "args": {}, "position": 2, "at_us": lab.now_us})
         lab.advance_to(40 * SECOND)
-        assert lab.view()["rigs"]["kafka"]["group"]["assignor"] == "custom"
+        assert lab.view()["lanes"]["kafka"]["group"]["assignor"] == "custom"
         return lab.checkpoint()
 
     monkeypatch.setattr(custom, "_runner", RUNNER.run)

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 VIEW = json.loads(gzip.decompress((Path(__file__).parents[1] / "js/fixtures/cluster.json.gz").read_bytes()))[
     0
 ]
-VIEW["rigs"]["kafka"]["model"] = "kafka"  # which the scripts that read the fixture do not ask for
+VIEW["lanes"]["kafka"]["model"] = "kafka"  # which the scripts that read the fixture do not ask for
 
 
 def lab_with(view: Json) -> str:
@@ -29,7 +29,7 @@ def lab_with(view: Json) -> str:
 
 
 def test_it_is_there_for_a_lane_on_a_cluster_in_both_languages() -> None:
-    lab = lab_with({"rig_order": ["kafka"], **VIEW})
+    lab = lab_with({"lane_order": ["kafka"], **VIEW})
     for language, title in (("en", "Kafka cluster"), ("zh-hans", "Kafka 集群")):
         answer = Client(headers={"accept-language": language}).get(f"/lab/{lab}/kafka/cluster/")
         text = answer.content.decode()
@@ -42,8 +42,8 @@ def test_it_is_there_for_a_lane_on_a_cluster_in_both_languages() -> None:
 
 
 def test_a_lab_without_a_cluster_has_no_such_page() -> None:
-    lab = lab_with({"rig_order": ["kafka"], "rigs": {"kafka": {}}})
+    lab = lab_with({"lane_order": ["kafka"], "lanes": {"kafka": {}}})
     assert Client().get(f"/lab/{lab}/kafka/cluster/").status_code == 404
     assert Client().get("/lab/n0where/kafka/cluster/").status_code == 404
-    with_cluster = lab_with({"rig_order": ["kafka"], **VIEW})
-    assert Client().get(f"/lab/{with_cluster}/kafka/cluster/?rig=other").status_code == 404
+    with_cluster = lab_with({"lane_order": ["kafka"], **VIEW})
+    assert Client().get(f"/lab/{with_cluster}/kafka/cluster/?lane=other").status_code == 404

@@ -69,7 +69,7 @@ def told_by(
     for place, (second, kind, consumer, args) in enumerate(orders):
         yield from lab.advance_to(second * SECOND)
         yield from lab.submit(
-            {"command_id": f"t{place}", "kind": kind, "rig": lane, "consumer": consumer, "args": args}
+            {"command_id": f"t{place}", "kind": kind, "lane": lane, "consumer": consumer, "args": args}
         )
     yield from lab.advance_to(until_s * SECOND)
 

@@ -20,7 +20,7 @@ def told():
     """A newcomer, a crash that each broker notices, a program that comes back, a leave."""
     lab = Lab(scenario_from_json({"workload": {"kind": "uniform", "keys": 20, "rate": 5}}))
     lanes = [{"id": "sticky", "model": "pulsar", "algorithm": "sticky"}]
-    sticky = Lab(scenario_from_json({"workload": {"kind": "uniform", "keys": 20, "rate": 5}, "rigs": lanes}))
+    sticky = Lab(scenario_from_json({"workload": {"kind": "uniform", "keys": 20, "rate": 5}, "lanes": lanes}))
     events = []
     for each in (lab, sticky):
         for second, kind, consumer in (

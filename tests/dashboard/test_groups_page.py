@@ -20,7 +20,7 @@ from dashboard.views.groups import machines
 pytestmark = pytest.mark.django_db(transaction=True)
 
 VIEW = json.loads(gzip.decompress((Path(__file__).parents[1] / "js/fixtures/groups.json.gz").read_bytes()))[2]
-VIEW["rigs"]["kafka"]["model"] = "kafka"  # which the scripts that read the fixture do not ask for
+VIEW["lanes"]["kafka"]["model"] = "kafka"  # which the scripts that read the fixture do not ask for
 
 
 def lab_with(view: Json) -> str:
@@ -32,7 +32,7 @@ def lab_with(view: Json) -> str:
 
 
 def test_it_is_there_for_a_lane_on_a_cluster_in_both_languages() -> None:
-    lab = lab_with({"rig_order": ["kafka"], **VIEW})
+    lab = lab_with({"lane_order": ["kafka"], **VIEW})
     for language, title in (("en", "Consumer group"), ("zh-hans", "消费者组")):
         answer = Client(headers={"accept-language": language}).get(f"/lab/{lab}/kafka/groups/")
         text = answer.content.decode()
@@ -47,21 +47,21 @@ def test_it_is_there_for_a_lane_on_a_cluster_in_both_languages() -> None:
 
 
 def test_another_lane_keeps_its_name_in_the_links() -> None:
-    lab = lab_with({**VIEW, "rig_order": ["second"], "rigs": {"second": VIEW["rigs"]["kafka"]}})
+    lab = lab_with({**VIEW, "lane_order": ["second"], "lanes": {"second": VIEW["lanes"]["kafka"]}})
     text = Client().get(f"/lab/{lab}/kafka/groups/").content.decode()
-    assert f'href="/lab/{lab}/kafka/cluster/?rig=second"' in text and '"lane": "second"' in text
+    assert f'href="/lab/{lab}/kafka/cluster/?lane=second"' in text and '"lane": "second"' in text
 
 
 def test_a_lab_without_a_cluster_has_no_such_page() -> None:
-    lab = lab_with({"rig_order": ["kafka"], "rigs": {"kafka": {}}})
+    lab = lab_with({"lane_order": ["kafka"], "lanes": {"kafka": {}}})
     assert Client().get(f"/lab/{lab}/kafka/groups/").status_code == 404
     assert Client().get("/lab/n0where/kafka/groups/").status_code == 404
-    with_group = lab_with({"rig_order": ["kafka"], **VIEW})
-    assert Client().get(f"/lab/{with_group}/kafka/groups/?rig=other").status_code == 404
+    with_group = lab_with({"lane_order": ["kafka"], **VIEW})
+    assert Client().get(f"/lab/{with_group}/kafka/groups/?lane=other").status_code == 404
 
 
 def test_the_page_draws_the_very_tables_that_the_core_has() -> None:
-    lab = lab_with({"rig_order": ["kafka"], **VIEW})
+    lab = lab_with({"lane_order": ["kafka"], **VIEW})
     text = Client().get(f"/lab/{lab}/kafka/groups/").content.decode()
     page = json.loads(re.search(r'<script id="page" type="application/json">(.*?)</script>', text)[1])  # type: ignore[index]
     assert page["groups"]["machines"] == machines()
@@ -77,7 +77,7 @@ def test_the_page_draws_the_very_tables_that_the_core_has() -> None:
 
 
 def test_every_page_of_a_lab_stands_under_labs() -> None:
-    lab = lab_with({"rig_order": ["kafka"], **VIEW})
+    lab = lab_with({"lane_order": ["kafka"], **VIEW})
     for place in ("kafka/cluster/", "kafka/groups/"):
         text = Client().get(f"/lab/{lab}/{place}").content.decode()
         assert re.search(r'data-say="nav.labs" aria-current="page"', text), place
@@ -86,7 +86,7 @@ def test_every_page_of_a_lab_stands_under_labs() -> None:
 def test_where_the_kernel_has_no_filter_the_page_says_that_own_assignors_are_off_and_they_are_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    lab = lab_with({"rig_order": ["kafka"], **VIEW})
+    lab = lab_with({"lane_order": ["kafka"], **VIEW})
     for is_off in (False, True):
         monkeypatch.setattr("dashboard.views.groups.is_available", lambda is_off=is_off: not is_off)
         text = Client().get(f"/lab/{lab}/kafka/groups/").content.decode()

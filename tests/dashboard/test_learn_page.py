@@ -113,7 +113,7 @@ def test_play_leads_to_the_lane_in_front() -> None:
         'page = "cluster"', 'page = "cluster"\nfront = "fetch"'
     )
     answer = Client().post("/learn/play/", {"text": text})
-    assert answer["Location"] == f"/lab/{Lab.objects.get().pk}/kafka/cluster/?rig=fetch"
+    assert answer["Location"] == f"/lab/{Lab.objects.get().pk}/kafka/cluster/?lane=fetch"
 
 
 def test_the_stage_is_not_a_lesson_that_was_played_once() -> None:

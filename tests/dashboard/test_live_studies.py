@@ -45,11 +45,11 @@ def test_live_study_streams_until_nobody_looks(runner: Runner, engine: FakeEngin
     query = engine.queries[0]
     query.on_windows(
         [
-            {"start_us": 0, "end_us": 5, "rig": "kafka", "lag": 1},
-            {"start_us": 5, "end_us": 9, "rig": "kafka", "lag": 2},
+            {"start_us": 0, "end_us": 5, "lane": "kafka", "lag": 1},
+            {"start_us": 5, "end_us": 9, "lane": "kafka", "lag": 2},
         ]
     )
-    query.on_windows([{"start_us": 5, "end_us": 9, "rig": "kafka", "lag": 3}])
+    query.on_windows([{"start_us": 5, "end_us": 9, "lane": "kafka", "lag": 3}])
     assert [(row.start_us, row.version, row.row["lag"]) for row in study.windows.order_by("start_us")] == [
         (0, 1, 1),
         (5, 2, 3),
@@ -63,7 +63,7 @@ def test_live_study_streams_until_nobody_looks(runner: Runner, engine: FakeEngin
     )
     runner.turn()
     assert not query.isActive and stored(study).state == State.DONE
-    query.on_windows([{"start_us": 9, "end_us": 12, "rig": "kafka", "lag": 9}])
+    query.on_windows([{"start_us": 9, "end_us": 12, "lane": "kafka", "lag": 9}])
     assert study.windows.count() == 2, "a query that was told to stop tells nothing any more"
 
 
@@ -72,7 +72,7 @@ def test_windows_of_a_live_study_are_bounded(runner: Runner, engine: FakeEngine,
     study = waiting_live()
     runner.turn()
     begun(runner, study)
-    engine.queries[0].on_windows([{"start_us": at, "end_us": at + 1, "rig": "kafka"} for at in range(5)])
+    engine.queries[0].on_windows([{"start_us": at, "end_us": at + 1, "lane": "kafka"} for at in range(5)])
     assert list(study.windows.order_by("start_us").values_list("start_us", flat=True)) == [2, 3, 4]
 
 
@@ -91,7 +91,7 @@ def test_live_study_goes_on_from_its_checkpoint_when_its_worker_died(
     assert engine_2.queries[0].checkpoint == engine.queries[0].checkpoint
     runner.turn()
     assert not engine.queries[0].isActive, "the former holder lets go"
-    engine.queries[0].on_windows([{"start_us": 0, "end_us": 1, "rig": "kafka"}])
+    engine.queries[0].on_windows([{"start_us": 0, "end_us": 1, "lane": "kafka"}])
     assert not study.windows.exists(), "and its windows do not count"
 
 

@@ -143,7 +143,7 @@ def test_compaction_is_worked_out_by_the_worker(lab: Lab) -> None:
         ("", {"partition": "two"}, 400, "partition"),
         ("", {"topic": "orders"}, 400, "topic"),
         ("", {"topic": "../../etc"}, 400, "topic"),
-        ("", {"rig": "pulsar"}, 404, "rig"),
+        ("", {"lane": "pulsar"}, 404, "lane"),
         ("", {"segment_bytes": "0"}, 400, "segment_bytes"),
         ("", {"segment_bytes": "lots"}, 400, "segment_bytes"),
         ("", {"retention_bytes": "99999999"}, 400, "retention_bytes"),
@@ -204,7 +204,7 @@ def test_a_lane_that_was_switched_late_counts_from_there(lab: Lab) -> None:
     late_us = 300_000_000
     command = {
         "kind": "set_algorithm",
-        "rig": "kafka",
+        "lane": "kafka",
         "args": {"algorithm": "sticky"},
         "consumer": None,
         "command_id": "late",

@@ -60,7 +60,7 @@ def table(folder: Path) -> dict[bytes | None, bytes | None]:
 
 def test_killed_writer_goes_on_where_it_was(site: Site, tmp_path: Path) -> None:
     lanes = [{"model": "kafka", "partitions": 3}]
-    status, lab = site.request("POST", "/api/labs/", {"workload": WORKLOAD, "rigs": lanes, "seed": 7})
+    status, lab = site.request("POST", "/api/labs/", {"workload": WORKLOAD, "lanes": lanes, "seed": 7})
     assert status == 201
     path = f"/api/labs/{lab['id']}/kafka/log/?{QUERY}"
     reached = 0

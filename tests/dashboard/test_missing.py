@@ -10,7 +10,7 @@ from dashboard.labs import services
 from dashboard.models import Lab, StoredView
 
 pytestmark = pytest.mark.django_db(transaction=True)  # pages of a lane ask from threads
-VIEW = '{"rig_order": [], "rigs": {}}'
+VIEW = '{"lane_order": [], "lanes": {}}'
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def pages_of(name: str) -> list[str]:
 def test_every_page_of_a_deleted_lab_says_that_there_is_no_such_lab(pattern: str) -> None:
     lab = services.lab_open(request={}).lab
     Lab.objects.filter(pk=lab.pk).update(deleted_at=timezone.now())
-    for address in (f"/{pattern}", f"/{pattern}?rig=kafka&partition=flights-0"):
+    for address in (f"/{pattern}", f"/{pattern}?lane=kafka&partition=flights-0"):
         text = (
             Client()
             .get(address.replace("<lab_id:lab_id>", lab.pk), follow=True)
@@ -74,5 +74,5 @@ def test_the_pages_of_a_lab_are_among_those() -> None:
 def test_a_lab_without_such_a_lane_is_not_called_missing(page: str) -> None:
     lab = services.lab_open(request={}).lab
     StoredView.objects.update_or_create(pk=lab.pk, defaults={"epoch": 1, "seq": 3, "at_us": 5, "text": VIEW})
-    answer = Client().get(f"/lab/{lab.pk}/{page}?rig=nowhere")
+    answer = Client().get(f"/lab/{lab.pk}/{page}?lane=nowhere")
     assert answer.status_code == 404 and f"Lab {lab.pk} has no such page" in answer.content.decode()

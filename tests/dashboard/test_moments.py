@@ -19,7 +19,7 @@ SECOND = 1_000_000
 WORDS = catalogue()
 PLACES = re.compile(r"\{(\w+)")
 TWO_LINES = 88  # letters, at the width of a lane on a page of 1440
-KAFKA = {"rigs": [{"model": "kafka"}]}
+KAFKA = {"lanes": [{"model": "kafka"}]}
 
 
 def lab_after(
@@ -34,7 +34,7 @@ def lab_after(
             {
                 "command_id": f"x{position}",
                 "kind": kind,
-                "rig": "all",
+                "lane": "all",
                 "consumer": consumer,
                 "args": args,
                 "position": position,
@@ -50,14 +50,14 @@ def shown(view: dict[str, Any], language: str = "en") -> dict[str, Any]:
 
 def kafka_says(algorithm: str, after_s: float) -> tuple[str, str, int]:
     """Sentence, pause figure and hatched partitions so many seconds after a join at 20 s."""
-    scenario = {"rigs": [{"model": "kafka", "algorithm": algorithm}]}
+    scenario = {"lanes": [{"model": "kafka", "algorithm": algorithm}]}
     view = lab_after(scenario, (20, "join", None, {"count": 1}), until_s=20 + after_s)
     lane = shown(view)["lanes"][0]
     pause = next(figure["value"] for figure in lane["figures"] if figure["label"] == "pause")
     return (
         lane["slots"]["sentence"],
         pause.replace("\u202f", " "),
-        sum(p["stopped"] for p in view["rigs"]["kafka"]["picture"]["partitions"].values()),
+        sum(p["stopped"] for p in view["lanes"]["kafka"]["picture"]["partitions"].values()),
     )
 
 
@@ -104,7 +104,7 @@ def test_consumers_without_a_partition_are_counted_with_the_reason(language: str
 def test_kafkas_table_has_position_and_committed_and_both_lags_by_name(language: str) -> None:
     view = lab_after(KAFKA, (10, "crash", "c2", {}), until_s=13)
     table = shown(view, language)["lanes"][0]["twin"]
-    words, parts = WORDS[language], view["rigs"]["kafka"]["picture"]["partitions"]
+    words, parts = WORDS[language], view["lanes"]["kafka"]["picture"]["partitions"]
     assert table["head"][2:8] == [
         words[f"twin.{name}"]
         for name in ("hw", "leo", "position", "records_lag", "committed", "committed_lag")
@@ -123,14 +123,14 @@ def test_after_a_slow_consumer_every_lane_has_figures_of_that_change() -> None:
     view = lab_after({}, (10, "join", None, {"count": 1}), (20, "slow", "c2", {"rate": 2}), until_s=25)
     texts = shown(view)
     assert texts["slots"]["caption"] == "c2 is set to 2 records a second. Who waits?"
-    assert {lane["bill"]["position"] for lane in view["rigs"].values()} == {2}
-    assert {lane["bill"]["keys_moved"] for lane in view["rigs"].values()} == {0}
-    assert view["rigs"]["pulsar"]["picture"]["before"] == view["rigs"]["pulsar"]["picture"]["now"]
+    assert {lane["bill"]["position"] for lane in view["lanes"].values()} == {2}
+    assert {lane["bill"]["keys_moved"] for lane in view["lanes"].values()} == {0}
+    assert view["lanes"]["pulsar"]["picture"]["before"] == view["lanes"]["pulsar"]["picture"]["now"]
 
 
 def test_pulsars_chain_and_sentence_name_one_number_for_what_a_dead_consumer_had() -> None:
     view = lab_after({"consumer_rate": 5}, (30, "crash", "c2", {}), until_s=100)
-    lane = view["rigs"]["pulsar"]
+    lane = view["lanes"]["pulsar"]
     (gone,) = [event for event in lane["why"] if event["kind"] == "pulsar.consumer.disconnected"]
     assert lane["sentence"]["params"]["unacked"] == gone["inputs"]["unacked"] > 0
     assert gone["data"]["redelivered"] <= gone["inputs"]["unacked"]
@@ -158,6 +158,6 @@ def test_every_sentence_of_a_lane_fits_its_two_lines_with_the_question_behind_it
 
 def present_sentence(view: dict[str, Any], lane: dict[str, Any]) -> str:
     (shown_lane,) = present(
-        {**view, "rigs": {lane["model"]: lane}, "rig_order": [lane["model"]]}, WORDS["en"]
+        {**view, "lanes": {lane["model"]: lane}, "lane_order": [lane["model"]]}, WORDS["en"]
     )["lanes"]
     return str(shown_lane["slots"]["sentence"])

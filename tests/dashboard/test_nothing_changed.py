@@ -133,7 +133,7 @@ def words() -> dict[str, str]:
 def order(lab: Lab, kind: str, args: Json, lane: str) -> None:
     consumer = "c1" if issubclass(COMMANDS[kind], ConsumerCommand) else None
     lab.submit(
-        {"command_id": f"n{lab.position}", "kind": kind, "rig": lane, "consumer": consumer, "args": args}
+        {"command_id": f"n{lab.position}", "kind": kind, "lane": lane, "consumer": consumer, "args": args}
     )
 
 
@@ -144,7 +144,7 @@ def texts(lab: Lab, words: dict[str, str]) -> dict[str, dict[str, Any]]:
         lane["id"]: {
             "sentence": lane["slots"]["sentence"],
             "reasons": [figure["reason"] for figure in lane["figures"]],
-            "bill": view["rigs"][lane["id"]]["bill"],
+            "bill": view["lanes"][lane["id"]]["bill"],
         }
         for lane in present(view, words)["lanes"]
     }

@@ -150,7 +150,7 @@ def test_a_group_of_kip_848_offers_the_servers_assignors_as_its_rules(
                 {
                     "command_id": algorithm,
                     "kind": "set_algorithm",
-                    "rig": "kafka",
+                    "lane": "kafka",
                     "args": {"algorithm": algorithm},
                 }
             )
@@ -159,7 +159,7 @@ def test_a_group_of_kip_848_offers_the_servers_assignors_as_its_rules(
         said.append(
             (
                 [(item["label"], item["pressed"]) for item in shown["algorithms"]],
-                lab.view()["rigs"]["kafka"]["group"]["assignor"],
+                lab.view()["lanes"]["kafka"]["group"]["assignor"],
             )
         )
     assert said == [
@@ -195,7 +195,7 @@ def test_first_frame_is_whole_and_keeps_the_content_policy(
 def test_a_lane_without_consumers_says_so(words: dict[str, dict[str, str]]) -> None:
     lab = Lab(scenario_from_json({"consumers": 1}))
     lab.submit(
-        {"command_id": "a", "kind": "leave", "rig": "all", "consumer": "c1", "args": {}, "position": 1}
+        {"command_id": "a", "kind": "leave", "lane": "all", "consumer": "c1", "args": {}, "position": 1}
     )
     shown = present(lab.view(), words["en"])
     assert {lane["slots"]["empty"] for lane in shown["lanes"]} == {words["en"]["rows.none"]}
@@ -206,7 +206,7 @@ def test_a_name_with_braces_stays_a_name() -> None:
 
 
 def test_every_fact_of_a_turning_point_has_words() -> None:
-    events = [event for view in map(load, NAMES) for lane in view["rigs"].values() for event in lane["why"]]
+    events = [event for view in map(load, NAMES) for lane in view["lanes"].values() for event in lane["why"]]
     # `<name>_more` is said with its list, not by words of its own.
     seen = {
         name
@@ -236,10 +236,12 @@ def test_who_leaves_last_leaves_nobody_to_close_the_gap(words: dict[str, dict[st
 
 def test_after_a_crash_the_caption_says_who_has_noticed(words: dict[str, dict[str, str]]) -> None:
     lab = Lab(scenario_from_json({}))
-    lab.submit({"command_id": "p", "kind": "play", "rig": "all", "consumer": None, "args": {}, "position": 1})
+    lab.submit(
+        {"command_id": "p", "kind": "play", "lane": "all", "consumer": None, "args": {}, "position": 1}
+    )
     lab.advance_to(20_000_000)
     lab.submit(
-        {"command_id": "c", "kind": "crash", "rig": "all", "consumer": "c2", "args": {}, "position": 2}
+        {"command_id": "c", "kind": "crash", "lane": "all", "consumer": "c2", "args": {}, "position": 2}
     )
     said = []
     for second in (21, 55, 75, 400):
@@ -256,7 +258,7 @@ def test_after_a_crash_the_caption_says_who_has_noticed(words: dict[str, dict[st
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_lab_of_two_lanes_counts_two(language: str, words: dict[str, dict[str, str]]) -> None:
     view = load("start")
-    view |= {"rig_order": view["rig_order"][:2]}
+    view |= {"lane_order": view["lane_order"][:2]}
     one = {"consumer": "c1"}
     for code, params in (
         ("start", {}),
@@ -280,7 +282,7 @@ def test_before_any_change_the_large_figure_says_what_will_happen(words: dict[st
 
 def test_a_view_that_older_code_stored_is_still_drawn(words: dict[str, dict[str, str]]) -> None:
     view = load("stage")
-    for lane in view["rigs"].values():
+    for lane in view["lanes"].values():
         del lane["hero"], lane["tally"]
     shown = present(view, words["en"])
     assert {lane["slots"]["hero"] for lane in shown["lanes"]} == {"–"}

@@ -46,10 +46,10 @@ def test_it_is_there_for_a_pulsar_lane_in_both_languages() -> None:
 
 
 def test_a_lab_without_a_pulsar_lane_has_no_such_page() -> None:
-    lab = lab_with({"rig_order": ["kafka"], "rigs": {"kafka": {}}})
+    lab = lab_with({"lane_order": ["kafka"], "lanes": {"kafka": {}}})
     assert Client().get(f"/lab/{lab}/pulsar/").status_code == 404
     assert Client().get("/lab/n0where/pulsar/").status_code == 404
-    assert Client().get(f"/lab/{lab_with(RING)}/pulsar/?rig=other").status_code == 404
+    assert Client().get(f"/lab/{lab_with(RING)}/pulsar/?lane=other").status_code == 404
     assert ask(lab, "key", key="a")[0] == 404
 
 
@@ -64,7 +64,7 @@ def test_the_page_knows_the_registrys_orders_and_their_arguments() -> None:
 def test_where_a_key_goes_now_and_after_the_next_join() -> None:
     status, answer = ask(lab_with(RING), "key", key="N725MQ")
     assert status == 200
-    assert answer["joins"]["name"] == "c5" and answer["consumer"] in RING["rigs"]["pulsar"]["consumers"]
+    assert answer["joins"]["name"] == "c5" and answer["consumer"] in RING["lanes"]["pulsar"]["consumers"]
     assert answer["slot"] == answer["hash31"] == answer["hash"] & 0x7FFFFFFF
     named = ask(lab_with(RING), "key", key="N725MQ", name="pod-7f9c")[1]
     assert named["joins"]["name"] == "pod-7f9c" and named["consumer"] == answer["consumer"]
@@ -72,7 +72,7 @@ def test_where_a_key_goes_now_and_after_the_next_join() -> None:
 
 def test_where_a_key_goes_follows_the_ordering_key_that_the_lanes_producer_sets() -> None:
     view = json.loads(json.dumps(RING))
-    view["rigs"]["pulsar"]["pulsar"]["ordering_keys"] = 1
+    view["lanes"]["pulsar"]["pulsar"]["ordering_keys"] = 1
     lab = lab_with(view)
     answer, first = ask(lab, "key", key="N725MQ")[1], ask(lab_with(RING), "key", key="N0EGMQ")[1]
     assert (answer["ordering_key"], first["ordering_key"]) == ("N0EGMQ", None), (
@@ -84,7 +84,7 @@ def test_where_a_key_goes_follows_the_ordering_key_that_the_lanes_producer_sets(
 
 def test_a_key_of_a_partitioned_topic_names_its_partition() -> None:
     answer = ask(lab_with(FAILOVER), "key", key="N725MQ")[1]
-    known = FAILOVER["rigs"]["pulsar"]["pulsar"]["failover"]["partitions"][str(answer["partition"])]
+    known = FAILOVER["lanes"]["pulsar"]["pulsar"]["failover"]["partitions"][str(answer["partition"])]
     assert answer["slot"] is None and answer["consumer"] == known["active"]
 
 
@@ -107,5 +107,5 @@ def test_ranges_are_checked_while_they_are_typed() -> None:
     }
     assert ask(lab_with(RING), "ranges", consumer="c1", ranges="0-1") == (
         400,
-        {"fields": {"rig": ["has no sticky ranges"]}},
+        {"fields": {"lane": ["has no sticky ranges"]}},
     )

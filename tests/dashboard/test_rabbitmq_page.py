@@ -53,9 +53,9 @@ def test_it_is_there_for_a_rabbitmq_lane_in_both_languages() -> None:
 
 
 def test_a_lab_without_a_rabbitmq_lane_has_no_such_page() -> None:
-    lab = lab_with({"rig_order": ["kafka"], "rigs": {"kafka": {}}})
+    lab = lab_with({"lane_order": ["kafka"], "lanes": {"kafka": {}}})
     assert Client().get(f"/lab/{lab}/rabbitmq/").status_code == 404
-    assert Client().get(f"/lab/{lab_with(WORK)}/rabbitmq/?rig=other").status_code == 404
+    assert Client().get(f"/lab/{lab_with(WORK)}/rabbitmq/?lane=other").status_code == 404
     assert ask(lab, "try", exchange="")[0] == 404
 
 
@@ -95,7 +95,7 @@ def test_a_tried_key_names_every_binding_with_its_reason(orders: str) -> None:
     assert [row["is_again"] for row in answer["rows"]].count(True) == 1
     missed = answer["rows"][-1]
     assert missed["routing_key"] == "*.*.paid" and not missed["words"][-1]["is_match"]
-    known = ORDERS["rigs"]["rabbitmq"]["rabbitmq"]["vhosts"]["shop"]["bindings"]
+    known = ORDERS["lanes"]["rabbitmq"]["rabbitmq"]["vhosts"]["shop"]["bindings"]
     assert all(row["binding"] in known for row in answer["rows"])
 
 

@@ -57,7 +57,7 @@ def replicas_of(world: World, lab: Lab) -> dict[int, list[int]]:
     """Partition -> the brokers that have it."""
     snapshot = selectors.lab_snapshot(lab_id=lab.pk)
     assert snapshot is not None
-    cluster = snapshot["view"]["rigs"]["kafka"]["cluster"]
+    cluster = snapshot["view"]["lanes"]["kafka"]["cluster"]
     return {int(name.split("-")[1]): each["replicas"] for name, each in cluster["partitions"].items()}
 
 
@@ -114,7 +114,7 @@ def test_an_empty_broker_s_partition_a_crashed_broker_and_one_that_lost_its_disk
     held = next(number for number in placed if 2 in placed[number])
     loop = LogWriter()
     before = look(world, lab, loop, broker=2, partition=held).json()
-    world.order(lab, "cluster_crash", args={"broker": 2}, rig="kafka")
+    world.order(lab, "cluster_crash", args={"broker": 2}, lane="kafka")
     world.run(8)
     crashed = look(world, lab, loop, broker=2, partition=held).json()
     assert (crashed["replica"]["condition"], crashed["replica"]["role"]) == ("crashed", "not_running")
@@ -122,7 +122,7 @@ def test_an_empty_broker_s_partition_a_crashed_broker_and_one_that_lost_its_disk
     alive = look(world, lab, broker=other, partition=held).json()
     assert before["end_offset"] <= crashed["end_offset"] < alive["end_offset"]
     assert Client().get(f"/lab/{lab.pk}/kafka/log?broker=2&partition={held}").status_code == 200
-    world.order(lab, "cluster_lose_disk", args={"broker": 2}, rig="kafka")
+    world.order(lab, "cluster_lose_disk", args={"broker": 2}, lane="kafka")
     lost = look(world, lab, loop, broker=2, partition=held).json()
     assert lost["replica"]["condition"] == "disk_lost" and lost["segments"] == [] and lost["end_offset"] == 0
 
@@ -280,7 +280,7 @@ def test_a_lane_whose_topic_is_compacted_is_read_from_its_brokers_and_from_nothi
     answer = look(world, lab, partition=3).json()
     snapshot = selectors.lab_snapshot(lab_id=lab.pk)
     assert snapshot is not None
-    leader = snapshot["view"]["rigs"]["kafka"]["cluster"]["partitions"]["flights-3"]["leader"]
+    leader = snapshot["view"]["lanes"]["kafka"]["cluster"]["partitions"]["flights-3"]["leader"]
     assert (answer["broker"], answer["partition"], answer["has_lane_log"]) == (leader, 3, False)
     assert answer["topics"] == ["flights", "__consumer_offsets"] and answer["retention"]["ms"] == 60_000
     assert ask(lab, topic="flights-latest").json()["fields"].keys() == {"topic"}
@@ -303,12 +303,12 @@ def test_a_lane_that_left_its_scenario_is_read_from_its_brokers_in_the_page_that
         lab = world.open(lanes=[options], workload={"rate": 40})
         world.run(4)
         assert ask(lab).json()["has_lane_log"] == (options is plain)
-        world.order(lab, "cluster_add_partitions", rig="kafka", args={"topic": "flights", "count": 5})
+        world.order(lab, "cluster_add_partitions", lane="kafka", args={"topic": "flights", "count": 5})
         world.run(6)
         answer = look(world, lab, partition=4).json()
         snapshot = selectors.lab_snapshot(lab_id=lab.pk)
         assert snapshot is not None
-        view = snapshot["view"]["rigs"]["kafka"]
+        view = snapshot["view"]["lanes"]["kafka"]
         leader = view["cluster"]["partitions"]["flights-4"]["leader"]
         assert (answer["broker"], answer["has_lane_log"]) == (leader, False)
         assert (answer["end_offset"] > 0) == (options is lane), "only that producer has heard of partition 4"
@@ -329,11 +329,11 @@ def test_a_lane_that_left_its_scenario_is_read_from_its_brokers_in_the_page_that
 def test_an_order_at_the_cluster_ends_the_derived_log_and_one_about_consumers_does_not(
     world: World, lab: Lab, kind: str, args: dict[str, Any]
 ) -> None:
-    world.order(lab, "join", rig="kafka")
-    world.order(lab, "set_algorithm", rig="kafka", args={"algorithm": "sticky"})
+    world.order(lab, "join", lane="kafka")
+    world.order(lab, "set_algorithm", lane="kafka", args={"algorithm": "sticky"})
     world.run(2)
     assert ask(lab).json()["has_lane_log"]
-    world.order(lab, kind, rig="kafka", args=args)
+    world.order(lab, kind, lane="kafka", args=args)
     world.run(2)
     answer = ask(lab).json()
     assert not answer["has_lane_log"] and answer["broker"] is not None

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from broker_core.errors import CommandError, Names, SentenceError
 from dashboard.errors import Refused, in_all_words, in_words, listed
-from dashboard.labs.lane_names import under_its_name
 from dashboard.serializers import NESTING_MAX, json_body, json_response, refusal_response
 
 rf = RequestFactory()
@@ -178,27 +177,3 @@ def test_the_words_of_all_languages_leave_the_readers_own_active() -> None:
         )
         assert translation.get_language() == "zh-hans"
     assert words["en"] == "must be one of orders, flights" and "orders、flights" in words["zh-hans"]
-
-
-# -- a lane's two names --------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("request_body", "fields"),
-    [
-        ({"lane": "x"}, {"lane": ["is unknown"], "kind": ["is missing"]}),
-        ({"rig": "x"}, {"rig": ["is unknown"], "kind": ["is missing"]}),
-        ({}, {"rig": ["is unknown"], "kind": ["is missing"]}),
-    ],
-)
-def test_a_lane_is_refused_under_the_name_that_the_request_gave_it(
-    request_body: dict[str, Any], fields: dict[str, Any]
-) -> None:
-    with pytest.raises(Refused) as refused, under_its_name(request_body):
-        raise Refused(400, {"rig": "is unknown", "kind": "is missing"})
-    assert refused.value.fields == fields
-
-
-def test_what_is_no_refusal_passes_through_as_it_is() -> None:
-    with pytest.raises(KeyError), under_its_name({"lane": "x"}):
-        raise KeyError("rig")

@@ -40,7 +40,7 @@ def test_the_caption_of_an_order_in_one_lane_is_a_sentence(
 ) -> None:
     lab = Lab(scenario_from_json({}))
     lab.advance_to(20_000_000)
-    lab.submit({"command_id": "c", "rig": "kafka", "consumer": None, "args": {}, **order})
+    lab.submit({"command_id": "c", "lane": "kafka", "consumer": None, "args": {}, **order})
     assert [present(lab.view(), words[language])["slots"]["caption"] for language in ("en", "zh-hans")] == [
         english,
         chinese,
@@ -61,7 +61,7 @@ class Told:
             {
                 "command_id": f"t{self.lab.position}",
                 "kind": kind,
-                "rig": lane,
+                "lane": lane,
                 "consumer": consumer,
                 "args": args,
             }

@@ -193,7 +193,7 @@ def test_somebody_elses_study_can_be_read_but_neither_cancelled_nor_deleted() ->
 def test_deleted_study_is_gone_with_its_folder_and_its_windows() -> None:
     for state in (Study.State.QUEUED, Study.State.DONE, Study.State.FAILED, Study.State.CANCELLED):
         study = waiting(OWNER, state=state, live=True)
-        StudyWindow.objects.create(study=study, start_us=0, rig="", version=1, row={})
+        StudyWindow.objects.create(study=study, start_us=0, lane="", version=1, row={})
         study_folder(study.pk).mkdir(parents=True)
         assert call("DELETE", f"/api/studies/{study.pk}/").status_code == 204
         assert not study_folder(study.pk).exists()

@@ -84,7 +84,7 @@ def test_windows_of_a_live_study_are_a_file_while_it_runs_and_afterwards(state: 
     known = {
         "start_us": 1_000_000,
         "end_us": 2_000_000,
-        "rig": "=kafka",
+        "lane": "=kafka",
         "throughput": 36.0,
         "lag": 4,
         "skew": 1.5,
@@ -97,7 +97,7 @@ def test_windows_of_a_live_study_are_a_file_while_it_runs_and_afterwards(state: 
     }
     for version, row in enumerate((known, before), 1):
         StudyWindow.objects.create(
-            study=study, start_us=row["start_us"], rig="=kafka", version=version, row=row
+            study=study, start_us=row["start_us"], lane="=kafka", version=version, row=row
         )
     table = pq.read_table(
         io.BytesIO(content(call("GET", f"/api/studies/{study.pk}/data/windows.parquet", token=None)))

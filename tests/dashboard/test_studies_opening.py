@@ -72,7 +72,7 @@ def test_best_of_each_model_becomes_a_lane_with_its_numbers(study: Study) -> Non
     lab, left_out = opened(study)
     assert [
         (lane["id"], lane.get("points"), lane.get("partitions"), lane.get("prefetch"))
-        for lane in lab.scenario["rigs"]
+        for lane in lab.scenario["lanes"]
     ] == [
         ("pulsar", 100, None, None),
         ("kafka", None, 24, None),
@@ -89,12 +89,12 @@ def test_topics_and_queues_are_named_after_the_studys_source(
     study.request = {**study.request, **kept}
     study.save()
     lab, _left_out = opened(study)
-    assert {lane["topic"] for lane in lab.scenario["rigs"] if lane["model"] != "pulsar"} == {topic}
+    assert {lane["topic"] for lane in lab.scenario["lanes"] if lane["model"] != "pulsar"} == {topic}
 
 
 def test_chosen_strategies_may_be_two_of_a_model(study: Study) -> None:
     lab, _left_out = opened(study, strategies=STRATEGIES[:2])
-    assert [(lane["id"], lane["points"]) for lane in lab.scenario["rigs"]] == [
+    assert [(lane["id"], lane["points"]) for lane in lab.scenario["lanes"]] == [
         ("pulsar", 10),
         ("pulsar-2", 100),
     ]

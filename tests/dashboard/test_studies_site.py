@@ -123,7 +123,7 @@ def test_uploaded_file_becomes_a_result_that_can_be_read_downloaded_and_played(s
         assert len(response.read().splitlines()) > 6
     status, lab = site.request("POST", f"/api/studies/{study['id']}/open/", {})
     assert status == 201, lab
-    assert lab["workload"]["kind"] == "keys" and sorted(lab["rigs"]) == ["kafka", "pulsar", "rabbitmq"]
+    assert lab["workload"]["kind"] == "keys" and sorted(lab["lanes"]) == ["kafka", "pulsar", "rabbitmq"]
     status, snapshot = site.request("GET", f"/api/labs/{lab['id']}/snapshot/", timeout=10)
     assert status == 200 and set(snapshot["view"]["consumers"]) >= {"c1", "c2"}
 
@@ -165,7 +165,7 @@ def test_live_study_of_a_lab_tells_windows_while_it_runs(site: Site) -> None:
             message = json.loads(socket.recv(timeout=WITHIN_S))
             assert message["type"] == "window" or message["state"] in ("queued", "running"), message
             rows += message.get("rows", [])
-    assert {row["rig"] for row in rows} == set(lab["rigs"])
+    assert {row["lane"] for row in rows} == set(lab["lanes"])
     assert any(row["throughput"] for row in rows)
     status, kept = site.request("GET", f"/api/studies/{study['id']}/windows/?after=0")
     assert status == 200 and len(kept["rows"]) >= 3

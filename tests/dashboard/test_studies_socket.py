@@ -49,9 +49,9 @@ def change(study: Study, **columns: Any) -> None:
 
 @in_thread
 def tell_window(study: Study, version: int, start_us: int, lag: int) -> None:
-    row = {"start_us": start_us, "rig": "kafka", "lag": lag}
+    row = {"start_us": start_us, "lane": "kafka", "lag": lag}
     StudyWindow.objects.update_or_create(
-        study=study, start_us=start_us, rig="kafka", defaults={"version": version, "row": row}
+        study=study, start_us=start_us, lane="kafka", defaults={"version": version, "row": row}
     )
 
 
@@ -99,7 +99,7 @@ async def test_windows_come_once_and_again_only_when_they_change() -> None:
     await tell_window(study, 1, 0, 5)
     socket = await connect(study.pk)
     assert (await message(socket))["type"] == "progress"
-    assert (await message(socket))["rows"] == [{"start_us": 0, "rig": "kafka", "lag": 5}]
+    assert (await message(socket))["rows"] == [{"start_us": 0, "lane": "kafka", "lag": 5}]
     await tell_window(study, 2, 1_000_000, 7)
     assert [row["lag"] for row in (await message(socket))["rows"]] == [7]
     await tell_window(study, 3, 0, 6)

@@ -147,8 +147,8 @@ def test_a_demo_adds_a_consumer_by_itself_only_where_the_visitor_could(
 def view(*lanes: tuple[str, str]) -> dict[str, Any]:
     """Of these lanes, (id, model), each with its model's panel."""
     return {
-        "rig_order": [lane for lane, _model in lanes],
-        "rigs": {lane: {"model": model, model: {}} for lane, model in lanes},
+        "lane_order": [lane for lane, _model in lanes],
+        "lanes": {lane: {"model": model, model: {}} for lane, model in lanes},
     }
 
 
@@ -180,12 +180,12 @@ def test_a_lab_without_such_a_lane_has_none() -> None:
     ("lanes", "lane", "query"),
     [
         (THREE, "kafka", ""),
-        (THREE, "other", "?rig=other"),
+        (THREE, "other", "?lane=other"),
         # the first, but of another name
-        (view(("mine", "kafka")), "mine", "?rig=mine"),
+        (view(("mine", "kafka")), "mine", "?lane=mine"),
         # of its name, but not the first
-        (view(("other", "kafka"), ("kafka", "kafka")), "kafka", "?rig=kafka"),
-        (view(("a b&c", "kafka")), "a b&c", "?rig=a+b%26c"),
+        (view(("other", "kafka"), ("kafka", "kafka")), "kafka", "?lane=kafka"),
+        (view(("a b&c", "kafka")), "a b&c", "?lane=a+b%26c"),
     ],
 )  # fmt: skip
 def test_an_address_names_its_lane_unless_it_is_the_one_that_is_meant_anyway(

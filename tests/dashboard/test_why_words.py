@@ -50,7 +50,7 @@ def test_each_lane_names_the_command_its_rule_and_what_followed_from_what(chains
 
 
 def test_the_chain_explains_the_bills_number(view: dict[str, Any], chains: dict[str, Any]) -> None:
-    pulsar = view["rigs"]["pulsar"]
+    pulsar = view["lanes"]["pulsar"]
     event = next(event for event in pulsar["why"] if event["data"].get("taken"))
     taken = sum(entry["keys"] for entry in event["data"]["taken"])
     assert taken == event["data"]["keys_moved"] == pulsar["bill"]["keys_moved"] > 0

@@ -81,7 +81,7 @@ class World:
 
     def open(self, watched: bool = True, **request: Any) -> Lab:
         """A new lab; its lanes are LANES where the request names neither lanes nor a scenario."""
-        if not request.keys() & {"scenario", "lanes", "rigs"}:
+        if not request.keys() & {"scenario", "lanes"}:
             request["lanes"] = LANES
         lab = services.lab_open(request=request).lab
         if watched:

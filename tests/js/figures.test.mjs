@@ -82,7 +82,7 @@ test("the same sentence in Chinese has its places in another order and no plural
 });
 
 test("a code without words is shown as it is", () => {
-  assert.equal(speaker({})("rig.unknown"), "rig.unknown");
+  assert.equal(speaker({})("model.unknown"), "model.unknown");
   assert.equal(speaker({})("a {name}", { name: "c1" }), "a c1");
 });
 

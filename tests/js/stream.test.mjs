@@ -234,12 +234,12 @@ test("before the first change a bill covers nothing; then its changes with their
 });
 
 test("the large figure covers all that left something without service, even after a later bill", () => {
-  const rig = {
+  const lane = {
     bill: { at_us: 9e6, changes: [{ kind: "join", names: ["c9"], count: 1 }] },
     hero: { since_us: 3e6, changes: [{ kind: "crash", names: ["c1"], count: 1 }] },
   };
-  assert.equal(heroCovers(rig, say), "covers covers.crash c1,0:03.0");
-  assert.equal(heroCovers({ ...rig, hero: { changes: [] } }, say), "covers covers.join c9,0:09.0");
+  assert.equal(heroCovers(lane, say), "covers covers.crash c1,0:03.0");
+  assert.equal(heroCovers({ ...lane, hero: { changes: [] } }, say), "covers covers.join c9,0:09.0");
 });
 
 test("a rebalance is for whom it fell together: newcomers counted, a crash not yet, many by their number, " +
@@ -270,7 +270,7 @@ function lesson(more = {}) {
     lane: "kafka", number, at_us, asks: { at_least: 2 }, says: both(`says ${number}`),
   });
   return {
-    at_us: 20e6, rigs: {},
+    at_us: 20e6, lanes: {},
     lesson: {
       title: both("title"), watch_for: both("watch"), you_will_learn: both("learn"), lasts_us: 60e6, meddled_us: null,
       caption: 0, captions: [{ at_us: 5e6, text: both("first") }], checks: [check(10e6, "lag"), check(30e6, "skew")],

@@ -6,5 +6,5 @@ import { speaker } from "../../static/js/base/say.js";
 import { chain } from "../../static/js/stage/why.js";
 
 const { view, words } = JSON.parse(readFileSync(0, "utf8"));
-const chainOf = (id) => chain(view.rigs[id], view.timeline, { say: speaker(words), words });
-process.stdout.write(JSON.stringify(Object.fromEntries(view.rig_order.map((id) => [id, chainOf(id)]))));
+const chainOf = (id) => chain(view.lanes[id], view.timeline, { say: speaker(words), words });
+process.stdout.write(JSON.stringify(Object.fromEntries(view.lane_order.map((id) => [id, chainOf(id)]))));

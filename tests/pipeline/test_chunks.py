@@ -20,8 +20,8 @@ from broker_core.pipeline.chunks import (
 
 LANE = {
     "lab": "x",
-    "rig": "kafka",
-    "kind": "rig",
+    "lane": "kafka",
+    "kind": "lane",
     "at_us": 1_000_000,
     "arrived": 3,
     "finished": 2,
@@ -70,7 +70,7 @@ def test_columns_are_those_that_spark_is_told_of_and_what_a_row_lacks_is_null(tm
         1,
         [
             LANE,
-            {"lab": "x", "rig": "kafka", "kind": "turning", "at_us": 5, "units_moved": 4, "stopped_us": 9},
+            {"lab": "x", "lane": "kafka", "kind": "turning", "at_us": 5, "units_moved": 4, "stopped_us": 9},
         ],
     )
     table = pq.read_table(tmp_path / chunk_names(tmp_path)[0])

@@ -241,10 +241,10 @@ def test_of_a_journal_only_the_changes_to_all_lanes_count():
     others = [
         {"kind": "play"},
         {"kind": "slow", "consumer": "c1", "at_us": 1},
-        {"kind": "leave", "consumer": "c1", "rig": "kafka", "at_us": 1},
+        {"kind": "leave", "consumer": "c1", "lane": "kafka", "at_us": 1},
     ]
     checked = history_check(lab_history(*others, kept))
-    assert checked["commands"] == [kept | {"rig": "all", "args": {"count": 1}}]
+    assert checked["commands"] == [kept | {"lane": "all", "args": {"count": 1}}]
 
 
 @pytest.mark.parametrize(

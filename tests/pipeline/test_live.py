@@ -22,9 +22,9 @@ START_MS = 1_700_000_000_000
 def second_rows(second, lag=0, skew=1.0, finished=10):
     row = {"lab": "x", "at_us": second * SECOND}
     return [
-        row | {"rig": lane, "kind": "rig", "arrived": 12, "finished": finished, "lag": lag, "skew": skew}
+        row | {"lane": lane, "kind": "lane", "arrived": 12, "finished": finished, "lag": lag, "skew": skew}
         for lane in ("kafka", "pulsar")
-    ] + [row | {"rig": "kafka", "kind": "owner", "owner": "c1", "finished": finished}]
+    ] + [row | {"lane": "kafka", "kind": "owner", "owner": "c1", "finished": finished}]
 
 
 class Told:
@@ -36,7 +36,7 @@ class Told:
 
     def __call__(self, rows):
         with self.changed:
-            self.windows |= {(row["start_us"], row["rig"]): row for row in rows}
+            self.windows |= {(row["start_us"], row["lane"]): row for row in rows}
             self.changed.notify_all()
 
     def wait(self, query, arrived):
@@ -68,7 +68,7 @@ def test_windows_of_a_lab_carry_throughput_lag_skew_and_cost(spark, tmp_path):
     chunks.mkdir()
     turning = {
         "lab": "x",
-        "rig": "kafka",
+        "lane": "kafka",
         "kind": "turning",
         "at_us": 4 * SECOND,
         "units_moved": 4,
@@ -80,7 +80,7 @@ def test_windows_of_a_lab_carry_throughput_lag_skew_and_cost(spark, tmp_path):
     assert told.windows[4 * SECOND, "kafka"] == {
         "start_us": 4 * SECOND,
         "end_us": 5 * SECOND,
-        "rig": "kafka",
+        "lane": "kafka",
         "throughput": 10.0,
         "lag": 7,
         "skew": 1.25,
@@ -150,7 +150,7 @@ def test_windows_of_a_growing_log_put_its_partitions_together_over_a_restart(spa
     assert told.windows[window, "t"] == {
         "start_us": window,
         "end_us": window + SECOND,
-        "rig": "t",
+        "lane": "t",
         "throughput": 40.0,
         "lag": None,
         "skew": 1.5,
@@ -227,7 +227,7 @@ def test_records_behind_the_watermark_are_counted_and_change_nothing(spark, tmp_
 def group(start, partition, records, end_offset):
     return {
         "start_us": start,
-        "rig": "t",
+        "lane": "t",
         "partition": partition,
         "records": records,
         "lag": None,

@@ -13,11 +13,11 @@ SECOND = 1_000_000
 NEVER_LATE = (0, -1)
 
 
-def group(start, partition=0, rig="t", **figures):
+def group(start, partition=0, lane="t", **figures):
     """A partition's group of a window, as Spark tells it of a log."""
     return {
         "start_us": start,
-        "rig": rig,
+        "lane": lane,
         "partition": partition,
         "records": 0,
         "lag": None,
@@ -29,11 +29,11 @@ def group(start, partition=0, rig="t", **figures):
     } | figures
 
 
-def lane(start, rig="kafka", **figures):
+def lane(start, lane="kafka", **figures):
     """A lane's window as a whole, as Spark tells it of a lab."""
     return {
         "start_us": start,
-        "rig": rig,
+        "lane": lane,
         "partition": -1,
         "records": 20,
         "lag": 7,
@@ -60,7 +60,7 @@ def test_a_lanes_window_has_the_lanes_own_figures_and_its_cost_in_partition_seco
     assert row == {
         "start_us": 3 * SECOND,
         "end_us": 4 * SECOND,
-        "rig": "kafka",
+        "lane": "kafka",
         "throughput": 20.0,
         "lag": 7,
         "skew": 1.5,
@@ -127,7 +127,7 @@ def test_rows_come_by_start_and_then_by_lane_and_only_of_windows_that_changed(tm
     windows = book(tmp_path)
     windows.merge(0, [lane(0), lane(0, "pulsar"), lane(SECOND)], NEVER_LATE, {})
     rows = windows.merge(1, [lane(SECOND, "pulsar"), lane(SECOND), lane(0, "tubemq")], NEVER_LATE, {})
-    assert [(row["start_us"], row["rig"]) for row in rows] == [
+    assert [(row["start_us"], row["lane"]) for row in rows] == [
         (0, "tubemq"),
         (SECOND, "kafka"),
         (SECOND, "pulsar"),

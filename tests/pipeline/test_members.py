@@ -66,7 +66,7 @@ def test_crash_storm_is_the_same_for_the_same_seed_and_ends_with_everybody_back(
 
 def test_a_labs_journal_gives_its_changes_at_their_records():
     scenario = scenario_from_json(
-        {"consumers": 3, "rigs": [{"model": "rabbitmq"}], "workload": {"kind": "uniform", "rate": 36}}
+        {"consumers": 3, "lanes": [{"model": "rabbitmq"}], "workload": {"kind": "uniform", "rate": 36}}
     )
     lab = Lab(scenario)
     commands, at = [], []
@@ -80,7 +80,7 @@ def test_a_labs_journal_gives_its_changes_at_their_records():
         commands.append(
             {
                 "command_id": f"k{second}",
-                "rig": "all",
+                "lane": "all",
                 **command,
                 "at_us": lab.now_us,
                 "position": len(commands) + 1,
@@ -162,7 +162,7 @@ def test_whatever_is_accepted_the_lab_accepts_too(start, wishes):
     steps = history_steps(history_check({"kind": "given", "start": start, "changes": changes}))
     lab = Lab(
         scenario_from_json(
-            {"consumers": start, "rigs": [{"model": "rabbitmq"}], "workload": {"kind": "uniform"}}
+            {"consumers": start, "lanes": [{"model": "rabbitmq"}], "workload": {"kind": "uniform"}}
         )
     )
     for step in steps[1:]:

@@ -228,13 +228,13 @@ def test_what_holds_no_log_is_refused_and_a_topic_that_is_not_there_with_those_t
         (
             {
                 "kind": "lab",
-                "scenario": {"rigs": [{"model": "pulsar"}, {"model": "kafka", "topic": "orders"}]},
+                "scenario": {"lanes": [{"model": "pulsar"}, {"model": "kafka", "topic": "orders"}]},
             },
             "orders",
         ),
-        ({"kind": "lab", "scenario": {"rigs": ["kafka", {"topic": 7}]}}, "flights"),
+        ({"kind": "lab", "scenario": {"lanes": ["kafka", {"topic": 7}]}}, "flights"),
         ({"kind": "lab", "scenario": {"workload": {"kind": "zipf"}}}, "records"),
-        ({"kind": "lab", "scenario": {"rigs": None, "workload": None}}, "flights"),
+        ({"kind": "lab", "scenario": {"lanes": None, "workload": None}}, "flights"),
     ],
 )
 def test_a_source_names_its_topic(source, topic):

@@ -109,7 +109,7 @@ def test_a_lab_can_be_opened_with_a_strategys_numbers(text):
     spec = strategy_parse(text).lane_spec("mine")
     scenario = scenario_from_json(
         {
-            "rigs": [{"id": spec.id, "model": spec.model, "algorithm": spec.algorithm, **spec.options}],
+            "lanes": [{"id": spec.id, "model": spec.model, "algorithm": spec.algorithm, **spec.options}],
             "consumers": 1,
         }
     )
@@ -121,7 +121,7 @@ def test_a_lab_can_be_opened_with_a_strategys_numbers(text):
         lab = Lab(scenario)
         assert lab.lanes["mine"].reads.prefetch == 20
         lab.submit(
-            {"command_id": "1", "kind": "set_algorithm", "rig": "mine", "args": {"algorithm": "prefetch_1"}}
+            {"command_id": "1", "kind": "set_algorithm", "lane": "mine", "args": {"algorithm": "prefetch_1"}}
         )
         assert lab.lanes["mine"].reads.prefetch == 1
         assert Lab.restore(scenario, lab.checkpoint()).lanes["mine"].reads.prefetch == 1
@@ -323,7 +323,7 @@ def live():
     scenario = scenario_from_json(
         {
             "workload": {"kind": "flights", "key": "tail_number", "rate": RATE},
-            "rigs": lanes,
+            "lanes": lanes,
             "consumers": 4,
             "consumer_rate": 10_000,
         }

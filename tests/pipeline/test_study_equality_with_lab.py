@@ -50,7 +50,7 @@ def study(spark, tmp_path_factory):
 def live_steps(strategy):
     """What the live lab shows at the end of each step: bill, weights, shares, skew, taken from the lab as a
     page would see it."""
-    scenario = scenario_from_json(SCENARIO | {"rigs": [_lane(strategy)]})
+    scenario = scenario_from_json(SCENARIO | {"lanes": [_lane(strategy)]})
     lab = Lab(scenario)
     (lane,) = lab.lanes.values()
     for number, (_, end) in enumerate(zip([0, *CHANGES], [*CHANGES, RECORDS], strict=True)):
@@ -58,7 +58,7 @@ def live_steps(strategy):
             lab.submit({"command_id": f"join-{number}", "kind": "join"})
         lab.advance_to(lab.workload.arrival_us(end - 1))
         assert lab.record_count == end
-        view = lab.view()["rigs"][lane.id]
+        view = lab.view()["lanes"][lane.id]
         assert not number or view["bill"]["settled"], "the changes follow too fast for this test"
         yield view, dict(lane.reads.weights())
 

@@ -45,7 +45,7 @@ def tell(orders):
                 for model, algorithm in named
             ]
             workload = {"kind": "uniform", "keys": pairs.pop("keys", 100), "rate": pairs.pop("rate", 20)}
-            lab = Lab(scenario_from_json({"rigs": lanes, "workload": workload, **pairs}))
+            lab = Lab(scenario_from_json({"lanes": lanes, "workload": workload, **pairs}))
         elif kind == "at":
             lines += describe(lab.advance_to(round(float(plain[0]) * 1_000_000)))
         else:
@@ -53,7 +53,7 @@ def tell(orders):
             command = {
                 "command_id": f"s{number}",
                 "kind": kind,
-                "rig": lane,
+                "lane": lane,
                 "consumer": plain[0] if plain else None,
                 "args": pairs,
             }

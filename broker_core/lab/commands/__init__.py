@@ -2,8 +2,8 @@
 
     a request, a script, the journal ─► command_from_json ─► check(facts of the lab) ─► carry_out(lab)
 
-In the journal, in requests and in a share link a command is a plain dict: `{"command_id", "kind", "rig":
-"all" | a lane's id, "consumer": name | None, "args": {...}}` (in requests `lane` is as good as `rig`), and
+In the journal, in requests and in a share link a command is a plain dict: `{"command_id", "kind", "lane":
+"all" | a lane's id, "consumer": name | None, "args": {...}}`, and
 once stored `"position"` (its place in the journal, from 1) and `"at_us"` (the virtual time at which it took
 effect). A new kind is a class in a file beside the others and a line in COMMANDS.
 """
@@ -31,6 +31,7 @@ from broker_core.lab.commands.rabbitmq_consumer import WORKER_COMMANDS
 from broker_core.lab.commands.rabbitmq_server import RUN_COMMANDS
 from broker_core.lab.fields import COMMAND_ID, LANE_ID, refuse_unknown
 from broker_core.lab.limits import DEFAULT_LIMITS, Limits
+from broker_core.lab.older_names import renamed
 
 _ALL_KINDS: tuple[type[Command], ...] = (
     Join,
@@ -63,7 +64,7 @@ CONSUMER_KINDS = frozenset(
     kind for kind, command in COMMANDS.items() if issubclass(command, Join | ConsumerCommand)
 )
 """Kinds that are about consumers: programs carry them out, and their brokers answer over the network."""
-FIELDS = frozenset({"command_id", "kind", "lane", "rig", "consumer", "args", "position", "at_us"})
+FIELDS = frozenset({"command_id", "kind", "lane", "consumer", "args", "position", "at_us"})
 
 
 def command_from_json(raw: object, limits: Limits = DEFAULT_LIMITS) -> Command:
@@ -74,6 +75,7 @@ def command_from_json(raw: object, limits: Limits = DEFAULT_LIMITS) -> Command:
     """
     if not isinstance(raw, dict):
         raise CommandError("command", "must be an object")
+    raw = renamed(raw, "lane")
     refuse_unknown(raw, FIELDS, "", "command")
     command_id = raw.get("command_id")
     if not isinstance(command_id, str) or not COMMAND_ID.fullmatch(command_id):
@@ -81,12 +83,9 @@ def command_from_json(raw: object, limits: Limits = DEFAULT_LIMITS) -> Command:
     kind = raw.get("kind")
     if not isinstance(kind, str) or kind not in COMMANDS:
         raise CommandError("kind", "must be one of {choices}", choices=Names(COMMANDS))
-    field = "lane" if "lane" in raw else "rig"
-    if field == "lane" and "rig" in raw:
-        raise CommandError(field, "give either lane or rig, which is the older name")
-    lane = raw.get(field, ALL)
+    lane = raw.get("lane", ALL)
     if not isinstance(lane, str) or not LANE_ID.fullmatch(lane):
-        raise CommandError(field, 'must be "all" or the id of a lane')
+        raise CommandError("lane", 'must be "all" or the id of a lane')
     args = raw.get("args")
     if args is None:
         args = {}

@@ -29,7 +29,7 @@ class SetAlgorithm(Command):
     @classmethod
     def make(cls, command_id: str, lane: str, consumer: object, args: Json, limits: Limits) -> Self:
         if lane == ALL:
-            raise CommandError("rig", "name the lane whose algorithm changes")
+            raise CommandError("lane", "name the lane whose algorithm changes")
         if consumer is not None:
             raise CommandError(
                 "consumer", "{kind} does not apply to one consumer: leave this out", kind=cls.kind
@@ -72,7 +72,7 @@ class SetOrder(Command):
     @classmethod
     def make(cls, command_id: str, lane: str, consumer: object, args: Json, limits: Limits) -> Self:
         if lane == ALL:
-            raise CommandError("rig", "name the lane whose order rule changes")
+            raise CommandError("lane", "name the lane whose order rule changes")
         if consumer is not None:
             raise CommandError(
                 "consumer", "{kind} does not apply to one consumer: leave this out", kind=cls.kind
@@ -88,7 +88,7 @@ class SetOrder(Command):
     def check(self, lab: LabFacts) -> None:
         (lane,) = self.targets(lab)
         if not isinstance(lane, PulsarFacts) or lane.order is None:
-            raise CommandError("rig", "only Key_Shared has an order rule")
+            raise CommandError("lane", "only Key_Shared has an order rule")
         if self.order == lane.order:
             raise CommandError(
                 "args.order", "{lane} already runs {algorithm}", lane=lane.id, algorithm=self.order

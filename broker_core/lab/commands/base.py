@@ -91,7 +91,7 @@ class Command(ABC):
         return {
             "command_id": self.command_id,
             "kind": self.kind,
-            "rig": self.lane,
+            "lane": self.lane,
             "consumer": self.consumer_name(),
             "args": self.args(),
         }
@@ -102,7 +102,7 @@ class Command(ABC):
             return list(lab.lanes.values())
         lane = lab.lanes.get(self.lane)
         if lane is None:
-            raise CommandError("rig", "there is no lane {lane} in this lab", lane=self.lane)
+            raise CommandError("lane", "there is no lane {lane} in this lab", lane=self.lane)
         return [lane]
 
 

@@ -20,7 +20,7 @@ class ClockCommand(Command):
     @classmethod
     def make(cls, command_id: str, lane: str, consumer: object, args: Json, limits: Limits) -> Self:
         if lane != ALL:
-            raise CommandError("rig", "the clock belongs to the whole lab: leave this out")
+            raise CommandError("lane", "the clock belongs to the whole lab: leave this out")
         if consumer is not None:
             raise CommandError(
                 "consumer", "{kind} does not apply to one consumer: leave this out", kind=cls.kind

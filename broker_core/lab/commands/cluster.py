@@ -60,7 +60,7 @@ class ClusterCommand(LaneCommand):
     def check(self, lab: LabFacts) -> None:
         holding = clusters(self, lab)
         if not holding:
-            raise CommandError("rig", "there is no Kafka cluster with brokers to name in this lab")
+            raise CommandError("lane", "there is no Kafka cluster with brokers to name in this lab")
         for lane in holding:
             for node in self.nodes():
                 if node not in lane.nodes:

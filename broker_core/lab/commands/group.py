@@ -48,7 +48,7 @@ class MemberCommand(ConsumerCommand):
     def check(self, lab: LabFacts) -> None:
         lanes = clusters(self, lab)
         if not lanes:
-            raise CommandError("rig", "there is no Kafka cluster with a consumer group in this lab")
+            raise CommandError("lane", "there is no Kafka cluster with a consumer group in this lab")
         ConsumerCommand.check(self, LabFacts({lane.id: lane for lane in lanes}, lab.is_playing, lab.limits))
 
     def carry_out_in(self, lane: Lane, position: int) -> None:

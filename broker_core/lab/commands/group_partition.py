@@ -246,10 +246,10 @@ class ResetOffsets(PlaceCommand):
         PlaceCommand.check_in(self, lane)
         state = lane.group_state
         if state == "":
-            raise CommandError("rig", "the group has no coordinator now")
+            raise CommandError("lane", "the group has no coordinator now")
         if state not in (None, EMPTY, DEAD):
             raise CommandError(
-                "rig", "the group is {state}: offsets can be reset only while it has no members", state=state
+                "lane", "the group is {state}: offsets can be reset only while it has no members", state=state
             )
 
     def do(self, lane: Lane, cause: Cause) -> None:

@@ -54,7 +54,8 @@ class PulsarCommand(ConsumerCommand):
         lanes = [lane for lane in self.targets(lab) if lane.model == MODEL]
         if not lanes:
             raise CommandError(
-                "rig", "there is no Pulsar lane in this lab" if self.lane == ALL else "this is no Pulsar lane"
+                "lane",
+                "there is no Pulsar lane in this lab" if self.lane == ALL else "this is no Pulsar lane",
             )
         ConsumerCommand.check(self, LabFacts({lane.id: lane for lane in lanes}, lab.is_playing, lab.limits))
 

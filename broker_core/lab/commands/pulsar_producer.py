@@ -45,7 +45,7 @@ class LoseReceipts(LaneCommand):
     def check(self, lab: LabFacts) -> None:
         if not any(isinstance(lane, PulsarFacts) and lane.has_receipts for lane in self.targets(lab)):
             raise CommandError(
-                "rig", "no producer here waits for receipts: give a Pulsar lane the option receipts"
+                "lane", "no producer here waits for receipts: give a Pulsar lane the option receipts"
             )
 
     def carry_out(self, lab: OrderedLab, position: int) -> Stops:

@@ -112,7 +112,7 @@ class ServerCommand(LaneCommand):
     def check(self, lab: LabFacts) -> None:
         lanes = [lane for lane in self.targets(lab) if isinstance(lane, RabbitMqFacts)]
         if not lanes:
-            raise CommandError("rig", "there is no RabbitMQ lane here")
+            raise CommandError("lane", "there is no RabbitMQ lane here")
         for lane in lanes:
             self.check_in(lane)
 
@@ -121,7 +121,7 @@ class ServerCommand(LaneCommand):
             if self.given.get(key, known[0]) not in known:
                 raise CommandError(f"args.{key}", "must be one of {choices}", choices=Names(sorted(known)))
         if not lane.is_running:
-            raise CommandError("rig", "the server is down: start it first")
+            raise CommandError("lane", "the server is down: start it first")
 
     def declares(self) -> int:
         """Exchanges, queues and bindings that it may add, of a kind that does."""

@@ -56,7 +56,7 @@ class WorkerCommand(ConsumerCommand):
     def check(self, lab: LabFacts) -> None:
         lanes = {lane.id: lane for lane in self.targets(lab) if lane.model == MODEL}
         if not lanes:
-            raise CommandError("rig", "there is no RabbitMQ lane here")
+            raise CommandError("lane", "there is no RabbitMQ lane here")
         ConsumerCommand.check(self, LabFacts(lanes, lab.is_playing, lab.limits))
 
     def check_in(self, lane: LaneFacts) -> None:

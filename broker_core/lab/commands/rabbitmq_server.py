@@ -48,7 +48,7 @@ class StartServer(ServerCommand):
 
     def check_in(self, lane: RabbitMqFacts) -> None:
         if lane.is_running:
-            raise CommandError("rig", "the server is running")
+            raise CommandError("lane", "the server is running")
 
     def do(self, lane: Lane, position: int, cause: Cause) -> None:
         reads = lane.reads

@@ -36,13 +36,13 @@ def is_derivable(lane: Json, orders: Iterable[Json]) -> bool:
     """lane: as a scenario's JSON has it. orders: the commands that the lab has carried out.
 
     >>> lane = {"id": "kafka", "model": "kafka", "partitions": 3}
-    >>> is_derivable(lane, [{"kind": "join", "rig": "all"}]), is_derivable({**lane, "acks": 1}, [])
+    >>> is_derivable(lane, [{"kind": "join", "lane": "all"}]), is_derivable({**lane, "acks": 1}, [])
     (True, False)
-    >>> is_derivable(lane, [{"kind": "cluster_add_partitions", "rig": "kafka"}])
+    >>> is_derivable(lane, [{"kind": "cluster_add_partitions", "lane": "kafka"}])
     False
     """
     return lane.keys() <= OPTIONS and all(
         order["kind"] in ORDERS or order["kind"].startswith(OF_GROUPS)
         for order in orders
-        if order.get("rig", ALL) in (ALL, lane["id"])
+        if order.get("lane", ALL) in (ALL, lane["id"])
     )

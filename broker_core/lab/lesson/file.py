@@ -30,7 +30,7 @@ _START = ("seed", "consumers", "consumer_rate", "workload")
 _TOLD = ("title", "line", "watch_for", "you_will_learn", "front", "page")
 _LISTS = ("lane", "step", "check")
 _CHECK = ("lane", "number", "says")
-_COMMAND = tuple(sorted(FIELDS - {"command_id", "kind", "rig", "args", "position", "at_us"}))
+_COMMAND = tuple(sorted(FIELDS - {"command_id", "kind", "args", "position", "at_us"}))
 
 
 def shelf() -> dict[str, Path]:
@@ -192,7 +192,7 @@ _PARTS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("lanes",): ("lane",),
     ("name",): ("title", "en"),
 }
-_INNER = {"at_us": "at_s", "kind": "do", "rig": "lane"}
+_INNER = {"at_us": "at_s", "kind": "do"}
 _DROPPED = ("order", "args", "asks")
 
 

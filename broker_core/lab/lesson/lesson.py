@@ -264,8 +264,8 @@ def _order(raw: object, place: int, where: str, lanes: Collection[str], limits: 
     except CommandError as error:
         error.field = f"{where}.{error.field}"
         raise
-    if body["rig"] not in (ALL, *lanes):
-        raise CommandError(f"{where}.rig", "must be one of {choices}", choices=Names((ALL, *lanes)))
+    if body["lane"] not in (ALL, *lanes):
+        raise CommandError(f"{where}.lane", "must be one of {choices}", choices=Names((ALL, *lanes)))
     return body
 
 

@@ -61,7 +61,7 @@ class LessonRun:
     def collected(self, events: Sequence[Json]) -> None:
         """These turning points leave the lab."""
         for event in events:
-            kinds = self.told.setdefault(event["rig"], {})
+            kinds = self.told.setdefault(event["lane"], {})
             kinds[event["kind"]] = kinds.get(event["kind"], 0) + 1
 
     def ordered(self, command: Command, now_us: int) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 from broker_core.errors import CommandError, Names
 from broker_core.events import Json
 from broker_core.lab.fields import refuse_unknown, whole
+from broker_core.lab.older_names import renamed
 from broker_core.lab.workload.flights import KEY_COLUMNS
 from broker_core.pipeline.sources.csv_rows import csv_columns, csv_delimiter, csv_ensure_rows, csv_header
 from broker_core.pipeline.sources.files import FILES_LOOKED_AT_MAX, ensure_text, source_files
@@ -145,7 +146,7 @@ def _lab(kind: str, raw: Json) -> Json:
         raise CommandError("source.scenario", "must be an object")
     spec = {
         "kind": kind,
-        "scenario": raw["scenario"],
+        "scenario": renamed(raw["scenario"], "lanes", "source.scenario."),
         "records": whole("source.records", raw.get("records"), 1, RECORDS_MAX),
     }
     lab_workload(spec)

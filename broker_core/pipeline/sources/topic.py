@@ -16,7 +16,7 @@ def source_topic(source: Json) -> str:
         case "kafka_log" if source.get("topic"):
             return topic_of_name(source["topic"].replace(".", "-"))
         case "lab":
-            lanes = source["scenario"].get("rigs") or []
+            lanes = source["scenario"].get("lanes") or []
             unnamed = workload_topic({"kind": FLIGHTS} | (source["scenario"].get("workload") or {}))
             return next(
                 (

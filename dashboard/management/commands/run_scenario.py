@@ -150,7 +150,7 @@ def _step_lines(step: Step, language: str) -> Iterator[str]:
             order["consumer"],
             *(f"{name}={value}" for name, value in order["args"].items()),
         ]
-        lane = "" if order["rig"] == "all" else f" lane={order['rig']}"
+        lane = "" if order["lane"] == "all" else f" lane={order['lane']}"
         yield "> " + " ".join(str(part) for part in parts if part is not None) + lane
 
 

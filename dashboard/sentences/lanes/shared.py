@@ -4,10 +4,10 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 SHARED = {
-    "rig.pulsar": _("Pulsar"),
-    "rig.kafka": _("Kafka"),
-    "rig.tubemq": _("TubeMQ"),
-    "rig.rabbitmq": _("RabbitMQ"),
+    "model.pulsar": _("Pulsar"),
+    "model.kafka": _("Kafka"),
+    "model.tubemq": _("TubeMQ"),
+    "model.rabbitmq": _("RabbitMQ"),
     "lane.pulsar": _("Pulsar Key_Shared"),
     "lane.kafka": _("Kafka"),
     "lane.tubemq": _("TubeMQ"),

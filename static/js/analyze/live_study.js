@@ -21,8 +21,8 @@ tablesByKey([...charts.values()]);
 
 function take(more) {
   if (!more.length) return;
-  const known = new Map(rows.map((row) => [`${row.start_us} ${row.rig}`, row]));
-  for (const row of more) known.set(`${row.start_us} ${row.rig}`, row);
+  const known = new Map(rows.map((row) => [`${row.start_us} ${row.lane}`, row]));
+  for (const row of more) known.set(`${row.start_us} ${row.lane}`, row);
   rows = [...known.values()].sort((a, b) => a.start_us - b.start_us).slice(-KEPT_MAX);
   heardAt = Date.now();
   schedule();
@@ -54,10 +54,10 @@ function showCount(name) {
 }
 
 // A measure may have its chart and still no figure: a folder without its checkpoint.
-function showUntold({ starts, rigs, of }) {
+function showUntold({ starts, lanes, of }) {
   for (const measure of measures) {
     const none = $(`${measure}-none`);
-    const isTold = starts.some((start) => rigs.some((rig) => (of(start, rig)?.[measure] ?? null) !== null));
+    const isTold = starts.some((start) => lanes.some((lane) => (of(start, lane)?.[measure] ?? null) !== null));
     if (!none) continue;
     none.hidden = isTold || !starts.length;
     $(`chart-${measure}`).toggleAttribute("data-empty", !none.hidden);

@@ -6,7 +6,7 @@ import { NONE, figure, halfUp, percent, seconds, speaker } from "../base/say.js"
 export function strategyWords(strategy, words) {
   const say = speaker(words), code = `strategy.${strategy.model}.${strategy.algorithm}`;
   const inWords = (part) => (words[code + part] ? say(code + part, strategy.params) : strategy.algorithm);
-  return { model: say(`rig.${strategy.model}`), name: inWords(""), short: inWords(".short"), best: inWords(".best") };
+  return { model: say(`model.${strategy.model}`), name: inWords(""), short: inWords(".short"), best: inWords(".best") };
 }
 
 // id -> short name; where two would read the same, the differing parameters follow.

@@ -13,7 +13,7 @@ export function createStrategiesStep({ onChange }) {
   for (const model of [...new Set(families.map((family) => family.model))]) {
     const offered = families.filter((family) => family.model === model);
     const articles = offered.filter((family) => family.document), own = offered.filter((family) => !family.document);
-    const group = el("fieldset", {}, el("legend", { say: `rig.${model}` }), ...own.map(row));
+    const group = el("fieldset", {}, el("legend", { say: `model.${model}` }), ...own.map(row));
     if (articles.length) {
       group.append(
         el("details", {}, el("summary", { class: "s m", say: "strategies.document" }), ...articles.map(row)),

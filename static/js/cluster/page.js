@@ -50,12 +50,12 @@ let before = null, flownAt = -Infinity, mapShown = null;
 let name = new URLSearchParams(location.search).get("partition"), chosen = null;
 let awaited = null;                                    // the first partition of a topic that was just ordered
 
-const cluster = () => view.rigs[lane].cluster;
+const cluster = () => view.lanes[lane].cluster;
 const heldBy = (now) => Object.keys(now.partitions[name]?.copies ?? {});
 // Who reads the large partition: of the lane's own topic the group's member.
 function readerOf(now) {
   if (name === null || map.topicOf(name) !== now.topic) return null;
-  return view.rigs[lane].picture.partitions[name.slice(name.lastIndexOf("-") + 1)]?.owner ?? null;
+  return view.lanes[lane].picture.partitions[name.slice(name.lastIndexOf("-") + 1)]?.owner ?? null;
 }
 const linksShown = (now) => ({
   held: heldBy(now), chosen, leader: now.partitions[name]?.leader ?? null, reader: readerOf(now),

@@ -16,8 +16,8 @@ def assign(members, partitions):
     return given
 `;
 
-// deploy(source, near): sends it, fails with a Refusal. rig(): the lane's view now. isOff: this server cannot run any.
-export function createOwnAssignor({ source, run, back, words }, { deploy, onRefused, say, rig, isOff }) {
+// deploy(source, near): sends it, fails with a Refusal. laneNow(): the lane's view. isOff: this server cannot run any.
+export function createOwnAssignor({ source, run, back, words }, { deploy, onRefused, say, laneNow, isOff }) {
   let refused = "";
   source.value ||= EXAMPLE;
   source.readOnly = run.disabled = isOff;
@@ -45,10 +45,10 @@ export function createOwnAssignor({ source, run, back, words }, { deploy, onRefu
   }
 
   function draw() {
-    const said = refused || (isOff ? say("groups.own.off") : ownWords(rig(), say));
+    const said = refused || (isOff ? say("groups.own.off") : ownWords(laneNow(), say));
     if (words.textContent !== said) words.textContent = said;
-    words.classList.toggle("bad", Boolean(refused) || faultsOf(rig().group, say).length > 0);
-    back.hidden = !rig().group.is_own;
+    words.classList.toggle("bad", Boolean(refused) || faultsOf(laneNow().group, say).length > 0);
+    back.hidden = !laneNow().group.is_own;
   }
 
   return { draw };

@@ -57,8 +57,8 @@ const writeLesson = createLessonStrip(), gridDue = createThrottle(), twinsDue = 
 let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false;
 let tall = 0, consumer = null, chosen = null, isFolded = true, looked = null, kept = null;
 
-const group = () => ({ ...view.rigs[lane].group, also: view.rigs[lane].group_topics });
-const health = () => view.rigs[lane].group_health;
+const group = () => ({ ...view.lanes[lane].group, also: view.lanes[lane].group_topics });
+const health = () => view.lanes[lane].group_health;
 const isPhone = () => innerWidth <= 640;
 // no width at all while tables are shown in its place
 const roomOf = (svg) => Math.max(LEAST_WIDE, Math.floor(svg.parentElement.clientWidth));
@@ -140,7 +140,7 @@ function drawGrid(now) {
     setText(
       $("grid-words"),
       gridWords(now, health(), say, {
-        lags: lagsOf(health()), overload: overloadWords(view.rigs[lane], view.workload.rate, say),
+        lags: lagsOf(health()), overload: overloadWords(view.lanes[lane], view.workload.rate, say),
       }),
     ),
   );
@@ -214,7 +214,7 @@ function drawMembers(now) {
   setText($("verbs-about"), chosenWords(now, chosen, say));
 }
 
-const writeVerbs = () => verbs.write(verbsOf(group(), view.rigs[lane].cluster, chosen, say, byPattern.isOpen()));
+const writeVerbs = () => verbs.write(verbsOf(group(), view.lanes[lane].cluster, chosen, say, byPattern.isOpen()));
 
 function drawFindings(now) {
   const found = findingsOf(now, health(), view.at_us, say), key = JSON.stringify([found, page.language]);
@@ -332,7 +332,7 @@ const comparison = createComparison(
   { button: $("compare"), words: $("compare-words"), table: $("compare-table") },
   {
     read: () => readComparison(page), start: () => startComparison(page), onRefused: orders.fail, say, clock,
-    own: () => ownRow(group(), view.rigs[lane].algorithm),
+    own: () => ownRow(group(), view.lanes[lane].algorithm),
   },
 );
 
@@ -340,7 +340,7 @@ const own = createOwnAssignor(
   { source: $("own-source"), run: $("own-run"), back: $("own-back"), words: $("own-words") },
   {
     deploy: (source, near) => orders.send({ lane, kind: "group_assignor", args: { source } }, near),
-    onRefused: orders.fail, say, rig: () => view.rigs[lane], isOff: isOwnOff,
+    onRefused: orders.fail, say, laneNow: () => view.lanes[lane], isOff: isOwnOff,
   },
 );
 

@@ -6,12 +6,12 @@ const NAMED_MAX = 3, BEGIN_NO_REBALANCE = ["start", "crash"];
 
 // What the figures of the lane cover: the bill, or all that left something without service; empty before the first
 // change.
-export const heroCovers = (rig, say) =>
-  (rig.hero?.changes?.length ? covers(rig.hero.changes, rig.hero.since_us, say) : ofBill(rig, say));
+export const heroCovers = (lane, say) =>
+  (lane.hero?.changes?.length ? covers(lane.hero.changes, lane.hero.since_us, say) : ofBill(lane, say));
 
 // What "before" in pictures and tables and the chain of causes cover: the bill; empty before the first change.
-export function billCovers(rig, say) {
-  const text = ofBill(rig, say);
+export function billCovers(lane, say) {
+  const text = ofBill(lane, say);
   return text ? say("covers.bill", { covers: text }) : "";
 }
 

@@ -56,7 +56,7 @@ export function lessonPanel(view, words) {
   return (
     lesson && {
       ...lesson, slots: { ...lesson.slots, caption: lessonCaption(view, say) },
-      tabs: Object.fromEntries(view.rig_order.map((id) => [id, tabName(id, view, say)])),
+      tabs: Object.fromEntries(view.lane_order.map((id) => [id, tabName(id, view, say)])),
     }
   );
 }
@@ -70,7 +70,7 @@ function checkOf(check, result, view, say) {
     word: say(`check.${state}`),
     figure: !result ? NONE : result.missing ? say("check.missing") : wordOf(check, result.came, say),
     text: besideFigure(check.says[languageOf(say)]),
-    about: check.lane in (view?.rigs ?? {}) ? `${laneName(check.lane, view, say)} · ${asked}` : asked,
+    about: check.lane in (view?.lanes ?? {}) ? `${laneName(check.lane, view, say)} · ${asked}` : asked,
     number: `${check.lane} ${check.number}`.trim(),
   };
 }

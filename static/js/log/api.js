@@ -4,12 +4,13 @@ import { Refusal } from "../base/commands.js";
 
 export const SETTINGS = ["segment_bytes", "index_interval_bytes", "retention_bytes", "retention_ms"];
 
-// state: {rig, broker, topic, partition, settings: only those that a person changed}
+// state: {lane, broker, topic, partition, settings: only those that a person changed}
 export function createApi(base, state) {
   async function get(path, params = {}) {
     const url = new URL(base + path, location.href);
     const all = {
-      rig: state().rig, broker: state().broker, topic: state().topic, partition: state().partition, ...state().settings,
+      lane: state().lane, broker: state().broker, topic: state().topic, partition: state().partition,
+      ...state().settings,
       ...params,
     };
     for (const [name, value] of Object.entries(all)) {

@@ -35,7 +35,7 @@ let cleanAt = -Infinity;
 let isLookupDue = false, isOtherLog = false;
 // Settings of the address count where the server took them.
 const chosen = {
-  rig: query.get("rig"), ...placeOf(folder, query),
+  lane: query.get("lane"), ...placeOf(folder, query),
   settings: Object.fromEntries(
     SETTINGS.filter((name) => query.get(name) === String(folder.settings[name])).map((name) => [name, query.get(name)]),
   ),
@@ -200,7 +200,9 @@ function notHere(what) {
 
 function address() {
   const params = new URLSearchParams();
-  for (const name of ["rig", "broker", "topic", "partition"]) if (chosen[name] !== null) params.set(name, chosen[name]);
+  for (const name of ["lane", "broker", "topic", "partition"]) {
+    if (chosen[name] !== null) params.set(name, chosen[name]);
+  }
   for (const [name, value] of Object.entries(chosen.settings)) params.set(name, value);
   for (const [name, value] of Object.entries(lookup.params())) params.set(name, value);
   const text = params.toString();
@@ -412,7 +414,7 @@ redraw();
 askAgain();
 if (page.log.socket) {
   watchLab({
-    url: page.log.socket, rig: page.log.rig, partition: () => String(folder.partition), onGrown: grown,
+    url: page.log.socket, lane: page.log.lane, partition: () => String(folder.partition), onGrown: grown,
     onFresh: showFresh, onFull: () => notice(say("notice.full"), { near: $("fresh") }), gone: createGone(notice),
   });
 }

@@ -10,7 +10,7 @@ const APART_MS = 1000;
 
 // onGrown(): the lane has moved on. onFresh({state, ms}). onFull(): there was no room for one more socket. gone: tells
 // of a lab that is deleted. partition(): which one is looked at.
-export function watchLab({ url, rig, partition, onGrown, onFresh, onFull, gone }) {
+export function watchLab({ url, lane, partition, onGrown, onFresh, onFull, gone }) {
   const freshness = createFreshness();
   let socket = null, view = null, mark = "", last = -Infinity, timer = 0;
 
@@ -30,7 +30,7 @@ export function watchLab({ url, rig, partition, onGrown, onFresh, onFull, gone }
       view = newView;
       gone.frame();
       freshness.frame(view.at_us, view.speed, view.playing);
-      const part = view.rigs[rig]?.picture?.partitions?.[partition()];
+      const part = view.lanes[lane]?.picture?.partitions?.[partition()];
       const now = part ? `${part.end}/${part.committed}` : "";
       if (now !== mark && mark) due();
       mark = now;

@@ -11,10 +11,10 @@ const COLUMNS = ["consumer", "share", "permits", "unacked", "queue", "redelivere
 const TERMS = [null, "share", "permits", "in_flight", "receiver_queue", "redelivered", "rate"];
 
 // -> [{name, color, state, cells: [text], idle, isChosen}] in the lane's order.
-export function rows(rig, chosen, say) {
-  const hasOwners = "space" in rig.picture || rig.picture.kind === "grid";
-  return rig.order.map((name) => {
-    const consumer = rig.consumers[name], known = rig.pulsar.consumers[name];
+export function rows(lane, chosen, say) {
+  const hasOwners = "space" in lane.picture || lane.picture.kind === "grid";
+  return lane.order.map((name) => {
+    const consumer = lane.consumers[name], known = lane.pulsar.consumers[name];
     // One that is caught up says so in its state: a line that comes and goes with every message would move the page.
     const isDone = known.idle?.code === "nothing_to_read" && consumer.state !== "slow";
     const state = stateOf(consumer, known, isDone, say);

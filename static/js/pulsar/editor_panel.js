@@ -16,7 +16,7 @@ export function createEditor($, { url, lane, kinds, order, say, colorOf, newcome
   const who = $("editor-who"), text = $("editor-ranges");
   let now = null, answer = null, askedFor = "", shownFor = null, picked = null, joinsBeside = null;
   const asker = createAsker({
-    url, inputs: [text], params: () => ({ rig: lane, consumer: who.value, ranges: text.value }), show,
+    url, inputs: [text], params: () => ({ lane, consumer: who.value, ranges: text.value }), show,
   });
   const verbs = createVerbs($("editor-verbs"), async (verb, near) => {
     const beside = picked === NEWCOMER ? now.order : null;
@@ -82,27 +82,27 @@ export function createEditor($, { url, lane, kinds, order, say, colorOf, newcome
     ];
   }
 
-  function write(rig) {
-    now = rig;
-    $("editor-panel").hidden = !isSticky(rig);
+  function write(lane) {
+    now = lane;
+    $("editor-panel").hidden = !isSticky(lane);
     if ($("editor-panel").hidden) return;
-    const about = rig.algorithm === "sticky_document" ? "subscription.editor_half_open" : "subscription.editor_about";
+    const about = lane.algorithm === "sticky_document" ? "subscription.editor_half_open" : "subscription.editor_about";
     if ($("editor-about").dataset.say !== about) speak($("editor-about"), about);
     // The consumer that has joined with its ranges owns them now.
-    const joined = joinsBeside && rig.order.find((name) => !joinsBeside.includes(name));
+    const joined = joinsBeside && lane.order.find((name) => !joinsBeside.includes(name));
     if (joined) [picked, joinsBeside] = [joined, null];
-    const mine = picked === NEWCOMER || rig.order.includes(picked) ? picked : rig.order[0] ?? NEWCOMER;
-    fillSelect(who, [...rig.order.map((name) => [name, name]), [NEWCOMER, say("subscription.a_newcomer")]], mine);
+    const mine = picked === NEWCOMER || lane.order.includes(picked) ? picked : lane.order[0] ?? NEWCOMER;
+    fillSelect(who, [...lane.order.map((name) => [name, name]), [NEWCOMER, say("subscription.a_newcomer")]], mine);
     if (joined) who.value = joined;
     // What it asks for now, unless somebody has typed something else.
-    const own = written(rig.pulsar.consumers[who.value]?.ranges ?? []);
+    const own = written(lane.pulsar.consumers[who.value]?.ranges ?? []);
     if (shownFor !== `${who.value} ${own}`) {
       const isTyped = shownFor?.startsWith(`${who.value} `) && text.value !== shownFor.slice(who.value.length + 1);
       shownFor = `${who.value} ${own}`;
       if (!isTyped) text.value = own;
       askedFor = "";
     }
-    const key = JSON.stringify(rig.pulsar.selector) + who.value;
+    const key = JSON.stringify(lane.pulsar.selector) + who.value;
     if (key !== askedFor) {
       askedFor = key;
       asker.soon();

@@ -30,9 +30,9 @@ export function createNewcomer($, { order, toRanges }) {
       box.open = !box.open;
       if (box.open) name.focus();
     },
-    write(rig) {
-      level.closest("label").hidden = !knowsLevels(rig);
-      $("join-ranges").hidden = !isSticky(rig);
+    write(lane) {
+      level.closest("label").hidden = !knowsLevels(lane);
+      $("join-ranges").hidden = !isSticky(lane);
     },
   };
 }

@@ -39,8 +39,8 @@ let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false;
 let ladderTall = 0, batchesTall = 0, batchesKind = "", chosen = null, answer = null, askedFor = "", levelFor = "";
 let partition = null;
 
-const rig = () => view.rigs[lane];
-const colorOf = (name) => rig().consumers[name]?.color ?? view.consumers[name]?.color ?? null;
+const laneNow = () => view.lanes[lane];
+const colorOf = (name) => laneNow().consumers[name]?.color ?? view.consumers[name]?.color ?? null;
 
 // -- drawing ----------------------------------------------------------------------------------------------------------
 
@@ -52,7 +52,7 @@ function schedule() {
 
 function drawFrame(isForced = false) {
   isDirty = false;
-  const now = rig();
+  const now = laneNow();
   if (chosen !== null && !(chosen in now.consumers)) chosen = null;
   document.body.toggleAttribute("data-still", still.matches || !view.playing);
   setText($("title"), headline(now, view.workload.rate, say));
@@ -77,7 +77,7 @@ function drawFrame(isForced = false) {
   drawTransport(view);
   writeLesson(view);
   // Who looks at the tables sees the numbers of the words beside them; who hears them is not flooded.
-  twinsDue(() => drawTables(rig()), {
+  twinsDue(() => drawTables(laneNow()), {
     everyMs: TWINS_EVERY_MS, isForced: isForced || document.body.hasAttribute("data-twins"),
   });
   setText($("series-many"), now.order.length > NAMED_MOST ? say("subscription.series_many", { most: NAMED_MOST }) : "");
@@ -170,7 +170,7 @@ function drawAnswer(now) {
 
 function showAnswer(found, problem) {
   answer = found;
-  const now = rig();
+  const now = laneNow();
   const rowsOf = found
     ? lines(found, now, say)
     : problem
@@ -236,7 +236,7 @@ const orders = createOrders({ isStopped: () => Boolean(page.stopped || view.feed
 const order = (near, command) => orders.command(near, { lane, ...command });
 const verbs = createVerbs($("verbs"), (verb, near) => order(near, verb.order));
 const space = createSpacePanel({
-  current: rig, chosen: () => chosen, askedSlot: () => (answer?.key ? answer.slot : null), colorOf,
+  current: laneNow, chosen: () => chosen, askedSlot: () => (answer?.key ? answer.slot : null), colorOf,
   isStill: () => still.matches, redraw: schedule,
 });
 const writeConsumers = createConsumers($("consumers"), choose);
@@ -253,7 +253,7 @@ const editor = createEditor($, {
 });
 const asker = createAsker({
   url: page.pulsar.key, inputs: [$("ask-key"), $("ask-name")], show: showAnswer,
-  params: () => ({ rig: lane, key: $("ask-key").value, name: $("ask-name").value.trim() }),
+  params: () => ({ lane, key: $("ask-key").value, name: $("ask-name").value.trim() }),
 });
 $("ask").addEventListener("submit", (event) => {
   event.preventDefault();
@@ -282,7 +282,7 @@ function choose(name) {
 }
 
 const move = (steps) => {
-  const { order: names } = rig();
+  const { order: names } = laneNow();
   if (names.length) chosen = names[(names.indexOf(chosen) + steps + names.length) % names.length];
   drawFrame();
 };

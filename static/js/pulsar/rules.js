@@ -33,9 +33,9 @@ export function createRules(
     order(orderSelect, { kind: "set_order", args: { order: orderSelect.value } }),
   );
   return {
-    write(rig) {
-      now = rig;
-      const { type, order: runs } = rig.pulsar, mine = rig.algorithms.filter(({ id }) => typeOf(id) === type);
+    write(lane) {
+      now = lane;
+      const { type, order: runs } = lane.pulsar, mine = lane.algorithms.filter(({ id }) => typeOf(id) === type);
       for (const button of types.children) {
         button.setAttribute("aria-pressed", String(button.dataset.type === type));
         const name = say(`subscription.type.${button.dataset.type}`);
@@ -47,7 +47,7 @@ export function createRules(
         mine.map(({ id }) => [
           id, say("subscription.rule_option", { rule: say(`pulsar.${id}`), note: say(`pulsar.${id}.note`) }),
         ]),
-        rig.algorithm,
+        lane.algorithm,
       );
       orderChoice.hidden = runs === null;
       if (runs !== null) {
@@ -58,8 +58,8 @@ export function createRules(
         );
       }
       orderSelect.disabled = !("set_order" in kinds);
-      const byRing = rig.algorithm === "failover" && (!rig.pulsar.partitions || rig.pulsar.failover?.uses_ring);
-      const words = say(byRing ? "subscription.about_ring" : `pulsar.${rig.algorithm}.about`);
+      const byRing = lane.algorithm === "failover" && (!lane.pulsar.partitions || lane.pulsar.failover?.uses_ring);
+      const words = say(byRing ? "subscription.about_ring" : `pulsar.${lane.algorithm}.about`);
       if (about.textContent !== words) about.textContent = words;
     },
   };

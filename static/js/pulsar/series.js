@@ -11,7 +11,7 @@ export const NAMED_MOST = 14;
 // view: of the lab, lane: which of its. -> its samples, the oldest first: [{at: second, rates: {consumer: records a
 // second}, skew}].
 export const rowsOf = (view, lane) =>
-  Object.entries(view.rigs[lane].pulsar.history ?? {}).map(([at, tenths]) => {
+  Object.entries(view.lanes[lane].pulsar.history ?? {}).map(([at, tenths]) => {
     const rates = Object.fromEntries(Object.entries(tenths).map(([name, count]) => [name, count / 10]));
     return { at: Number(at), rates, skew: view.history?.[at]?.[lane] ?? null };
   });

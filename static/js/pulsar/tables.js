@@ -7,8 +7,8 @@ import { table as standbysTable } from "./standbys.js";
 const part = (slots, space) => percent(slots / space, 1);
 
 // Who owns how much, now and before; of Exclusive and Failover who is active; of Shared the round.
-export function spaceTable(rig, say) {
-  const { picture, pulsar } = rig;
+export function spaceTable(lane, say) {
+  const { picture, pulsar } = lane;
   if (pulsar.failover) return standbysTable(pulsar, say);
   if (!("space" in picture)) {
     return {
@@ -23,7 +23,7 @@ export function spaceTable(rig, say) {
   return {
     head: ["consumer", "part", "pieces", "was"].map((code) => say(`subscription.column.${code}`)),
     terms: [null, "space", null, null],
-    rows: [...rig.order, ...now.keys(), ...(was?.keys() ?? [])]
+    rows: [...lane.order, ...now.keys(), ...(was?.keys() ?? [])]
       .filter((name, place, all) => all.indexOf(name) === place && (now.has(name) || was?.has(name)))
       .map((name) => [
         name || say("subscription.gap"), part(now.get(name)?.slots ?? 0, picture.space),

@@ -14,8 +14,8 @@ const BY_STATE = {
 };
 
 // kinds: {kind: [its arguments]} of the registry. -> [{id, text, about, key, order: {kind, consumer?, args?}}]
-export function verbsOf(rig, chosen, kinds, say) {
-  const consumer = chosen === null ? null : rig.consumers[chosen], known = rig.pulsar.consumers[chosen];
+export function verbsOf(lane, chosen, kinds, say) {
+  const consumer = chosen === null ? null : lane.consumers[chosen], known = lane.pulsar.consumers[chosen];
   const ofConsumer = consumer
     ? [
         ...(BY_STATE[consumer.state] ?? []),
@@ -24,7 +24,7 @@ export function verbsOf(rig, chosen, kinds, say) {
           : []),
       ]
     : [];
-  const wanted = ["join", ...(rig.pulsar.producer ? ["pulsar_lose_receipts"] : []), ...ofConsumer];
+  const wanted = ["join", ...(lane.pulsar.producer ? ["pulsar_lose_receipts"] : []), ...ofConsumer];
   const acks = known?.holds_acks ? "pulsar_release_acks" : "pulsar_hold_acks";
   return wanted
     .map((kind) => (kind === "acks" ? acks : kind))
@@ -36,8 +36,8 @@ export function verbsOf(rig, chosen, kinds, say) {
     }));
 }
 
-export function chosenWords(rig, chosen, say) {
+export function chosenWords(lane, chosen, say) {
   return chosen === null
-    ? say(rig.order.length ? "subscription.choose" : "subscription.choose_none")
+    ? say(lane.order.length ? "subscription.choose" : "subscription.choose_none")
     : say("subscription.chosen", { consumer: chosen });
 }

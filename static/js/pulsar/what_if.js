@@ -37,8 +37,8 @@ export function createAsker({ url, inputs, params, show }) {
 
 // -> [[word, text, name of whom it is about or null, term or null]]: the answer, line by line; the hash where it
 // decides anything.
-export function lines(answer, rig, say) {
-  const { type } = rig.pulsar, whose = (name) => name ?? say("subscription.answer.nobody");
+export function lines(answer, lane, say) {
+  const { type } = lane.pulsar, whose = (name) => name ?? say("subscription.answer.nobody");
   if (answer.hash === null) {
     return [
       [say("subscription.answer.hash"), say("subscription.answer.spread_hash"), null, "key_hash"],
@@ -47,7 +47,7 @@ export function lines(answer, rig, say) {
   }
   const rows = [];
   const decides =
-    type === "Key_Shared" || answer.partition !== null || (rig.pulsar.topics > 0 && Boolean(answer.topic));
+    type === "Key_Shared" || answer.partition !== null || (lane.pulsar.topics > 0 && Boolean(answer.topic));
   if (decides) {
     rows.push([
       say("subscription.answer.hash"),
@@ -66,13 +66,13 @@ export function lines(answer, rig, say) {
   if (answer.partition !== null) {
     rows.push([say("subscription.answer.partition"), number(answer.partition), null, null]);
   }
-  if (rig.pulsar.topics && answer.topic) {
+  if (lane.pulsar.topics && answer.topic) {
     rows.push([say("subscription.topic"), answer.topic.split("/").at(-1), null, null]);
   }
   if (
     type === "Shared" ||
-    (rig.pulsar.partitions > 0 && answer.partition === null) ||
-    (rig.pulsar.topics > 0 && !answer.topic)
+    (lane.pulsar.partitions > 0 && answer.partition === null) ||
+    (lane.pulsar.topics > 0 && !answer.topic)
   ) {
     rows.push([
       say("subscription.answer.now"),
@@ -98,7 +98,7 @@ export function lines(answer, rig, say) {
   for (const [leaver, taker] of Object.entries(leaves)) {
     rows.push([say("subscription.answer.leave", { consumer: leaver }), goes(taker), taker, null]);
   }
-  const others = rig.order.filter((name) => rig.pulsar.consumers[name].connected && !(name in leaves));
+  const others = lane.order.filter((name) => lane.pulsar.consumers[name].connected && !(name in leaves));
   if (others.length) rows.push([say("subscription.answer.others"), stays(answer.consumer), null, null]);
   return rows;
 }

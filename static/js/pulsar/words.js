@@ -15,23 +15,23 @@ const NAMED_MAX = 3, QUEUE_LONG = 50, QUEUE_TIMES = 3, UNEVEN = 1.2;
 
 // What the head says: who is silent stands before whoever waits, often for just that consumer. rate: records that come
 // a second.
-export function headline(rig, rate, say) {
-  const silent = Object.entries(rig.pulsar.consumers)
+export function headline(lane, rate, say) {
+  const silent = Object.entries(lane.pulsar.consumers)
     .filter(([, { idle }]) => idle?.code === "crashed")
     .map(([name]) => name);
-  const cause = causeOf(rig, rate, say);
-  if (!silent.length || !rig.pulsar.exists) return cause ?? wellWords(rig, say);
+  const cause = causeOf(lane, rate, say);
+  if (!silent.length || !lane.pulsar.exists) return cause ?? wellWords(lane, say);
   const crashed = say("subscription.head.crashed", { count: silent.length, who: together(silent, say) });
   return cause === null ? crashed : sentences([crashed, cause]);
 }
 
 // What holds the subscription up, but for silent consumers; null: nothing does.
-function causeOf(rig, rate, say) {
-  const { pulsar } = rig, consumers = Object.entries(pulsar.consumers);
+function causeOf(lane, rate, say) {
+  const { pulsar } = lane, consumers = Object.entries(pulsar.consumers);
   if (!pulsar.exists) return say("subscription.head.no_subscription");
   if (!consumers.length) return say("subscription.head.nobody");
-  const gap = "space" in rig.picture ? owned(rig.picture.now, rig.picture).get("")?.slots ?? 0 : 0;
-  const part = gap ? percent(gap / rig.picture.space, 1) : "";
+  const gap = "space" in lane.picture ? owned(lane.picture.now, lane.picture).get("")?.slots ?? 0 : 0;
+  const part = gap ? percent(gap / lane.picture.space, 1) : "";
   if (gap && consumers.some(([, { idle }]) => idle?.unowned)) return say("subscription.head.gap_newcomers", { part });
   const held = consumers.filter(([, { former }]) => former).sort(([, one], [, other]) => other.former - one.former)[0];
   for (const code of WORTH) {
@@ -56,8 +56,8 @@ function causeOf(rig, rate, say) {
     return say("subscription.head.for_ever", { position: first, times: pulsar.again.entries[first].times });
   }
   if (gap) return say("subscription.head.gap", { part });
-  const behind = unevenOf(rig);
-  return behind ? say("subscription.head.uneven", behind) : overloadWords(rig, rate, say) || null;
+  const behind = unevenOf(lane);
+  return behind ? say("subscription.head.uneven", behind) : overloadWords(lane, rate, say) || null;
 }
 
 function wellWords({ pulsar }, say) {
@@ -97,18 +97,18 @@ function unevenOf({ picture, pulsar, consumers }) {
 const typeName = ({ type }, say) => say(`subscription.type.${type}`);
 
 // Which rule runs: who chooses the consumer, and who keeps a key in order.
-export function rulesWords(rig, say) {
-  const { pulsar } = rig;
+export function rulesWords(lane, say) {
+  const { pulsar } = lane;
   if (pulsar.order === null) {
     return say("subscription.rule_of", {
       rule: typeName(pulsar, say), version: say(`subscription.version.${pulsar.rule.selector}`),
     });
   }
   const chooses = say("subscription.rule_of", {
-    rule: say(`pulsar.${rig.algorithm}`), version: say(`subscription.version.${pulsar.rule.selector}`),
+    rule: say(`pulsar.${lane.algorithm}`), version: say(`subscription.version.${pulsar.rule.selector}`),
   });
   // PIP-379 drains where the broker splits on its own; who names its ranges gets a key at once.
-  const order = pulsar.order === "draining" && rig.algorithm.startsWith("sticky") ? "draining_sticky" : pulsar.order;
+  const order = pulsar.order === "draining" && lane.algorithm.startsWith("sticky") ? "draining_sticky" : pulsar.order;
   return `${typeName(pulsar, say)} · ${chooses} · ${say(`subscription.order_words.${order}`)}`;
 }
 
@@ -139,8 +139,8 @@ export const spaceTitle = ({ type }, picture, say) =>
         : `subscription.space.${type.toLowerCase()}`,
   );
 
-export function spaceWords(rig, say) {
-  const { picture, pulsar } = rig;
+export function spaceWords(lane, say) {
+  const { picture, pulsar } = lane;
   if (picture.kind === "ring") {
     return say("subscription.space_words.ring", { points: picture.points ?? 0, space: picture.space });
   }
@@ -148,7 +148,7 @@ export function spaceWords(rig, say) {
     const words = say("subscription.space_words.ranges", { space: picture.space });
     // What becomes of a key between two ranges depends on the version; where the broker splits on its own there is no
     // gap.
-    return rig.algorithm.startsWith("sticky")
+    return lane.algorithm.startsWith("sticky")
       ? `${words} ${say(`subscription.gap_words.${pulsar.rule.selector}`)}`
       : words;
   }

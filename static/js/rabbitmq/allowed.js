@@ -22,7 +22,7 @@ export function createAllowed($, { url, operations, context, say }) {
   async function ask() {
     number += 1;
     if (!isWhole()) return answer("", "");
-    const params = new URLSearchParams({ rig: context().lane, vhost: context().vhost });
+    const params = new URLSearchParams({ lane: context().lane, vhost: context().vhost });
     for (const name of ["user", "operation", "queue", "exchange", "key"]) params.set(name, $(`allowed-${name}`).value);
     const own = number;
     const found = await fetch(`${url}?${params}`, { credentials: "same-origin" })

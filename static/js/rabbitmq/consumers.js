@@ -21,16 +21,16 @@ const ofProgram = (panel, name) =>
   Object.values(panel.vhosts).flatMap(({ consumers }) => Object.values(consumers).filter((each) => each.name === name));
 
 // -> rows of `createRows`.
-export function consumerRows(rig, panel, chosen, say) {
-  return rig.order.map((name) => {
+export function consumerRows(lane, panel, chosen, say) {
+  return lane.order.map((name) => {
     const all = ofProgram(panel, name), unacked = all.reduce((sum, each) => sum + each.unacked, 0);
     const prefetch = all.map((each) => (each.no_ack ? say("topology.no_ack") : each.prefetch_count || "∞"));
     return {
-      key: name, color: rig.consumers[name].color, isChosen: chosen === name,
+      key: name, color: lane.consumers[name].color, isChosen: chosen === name,
       cells: [
         name, { text: all.map(({ queue }) => queue).join(say("list.comma")) || say("topology.none"), look: "n wrap" },
-        { text: stateWords(rig.consumers[name], all, say), look: "s m wrap" },
-        prefetch.join(say("list.comma")) || "–", number(unacked), rig.consumers[name].rate.toFixed(1),
+        { text: stateWords(lane.consumers[name], all, say), look: "s m wrap" },
+        prefetch.join(say("list.comma")) || "–", number(unacked), lane.consumers[name].rate.toFixed(1),
       ],
     };
   });
@@ -43,8 +43,8 @@ function stateWords({ state }, all, say) {
 }
 
 // kinds: {kind: [its arguments]} of the registry. -> [{id, text, about, key, order}] for `createVerbs`.
-export function verbsOf(rig, chosen, kinds, say) {
-  const consumer = chosen === null ? null : rig.consumers[chosen];
+export function verbsOf(lane, chosen, kinds, say) {
+  const consumer = chosen === null ? null : lane.consumers[chosen];
   const verbs = [{ id: "join", order: { kind: "join" } }];
   for (const kind of consumer ? (BY_STATE[consumer.state] ?? []) : []) {
     verbs.push({ id: kind, order: { kind, consumer: chosen } });

@@ -42,9 +42,9 @@ let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false;
 let vhost = null, user = null, chosen = null, program = null, tried = null, shape = "", order = null;
 let answers = [];
 
-const rig = () => view.rigs[lane];
-const panel = () => rig().rabbitmq;
-const colorOf = (name) => rig().consumers[name]?.color ?? view.consumers[name]?.color ?? null;
+const laneNow = () => view.lanes[lane];
+const panel = () => laneNow().rabbitmq;
+const colorOf = (name) => laneNow().consumers[name]?.color ?? view.consumers[name]?.color ?? null;
 
 // -- drawing ----------------------------------------------------------------------------------------------------------
 
@@ -71,7 +71,7 @@ function drawFrame(isForced = false) {
   choices();
   const now = panel(), graph = now.vhosts[vhost], rates = ratesOf(now.history, vhost);
   if (chosen && !(chosen.name in graph[`${chosen.kind}s`])) chosen = null;
-  if (program !== null && !(program in rig().consumers)) program = null;
+  if (program !== null && !(program in laneNow().consumers)) program = null;
   document.body.toggleAttribute("data-still", still.matches || !view.playing);
   document.body.toggleAttribute("data-down", !now.is_running);
   const [head, meaning] = story(now, graph, rates, say);
@@ -85,10 +85,10 @@ function drawFrame(isForced = false) {
   setText($("no-queues"), say("topology.no_queues"));
   $("no-queues").hidden = Object.keys(graph.queues).length > 0;
   writeQueues(queueRows(graph, rates, chosen, say));
-  writeConsumers(consumerRows(rig(), now, program, say));
-  verbs.write(verbsOf(rig(), program, own.verbs, say));
+  writeConsumers(consumerRows(laneNow(), now, program, say));
+  verbs.write(verbsOf(laneNow(), program, own.verbs, say));
   setText($("verbs-about"), program === null ? say("topology.choose") : say("topology.chosen", { consumer: program }));
-  $("consume").hidden = program === null || ["crashed", "gone"].includes(rig().consumers[program].state);
+  $("consume").hidden = program === null || ["crashed", "gone"].includes(laneNow().consumers[program].state);
   serverButtons.write(serverVerbs(now).map((id) => ({
     id, text: say(`topology.server.${id}`), about: say(`topology.server_about.${id}`),
   })));
@@ -291,7 +291,7 @@ $("try-exchange").addEventListener("change", () => {
 });
 
 const move = (steps) => {
-  const { order: names } = rig();
+  const { order: names } = laneNow();
   if (names.length) program = names[(names.indexOf(program) + steps + names.length) % names.length];
   drawFrame();
 };
@@ -317,7 +317,7 @@ const feed = createFeed({
   freshness, notice, near: $("verbs"), current: () => view,
   take(newView, newSeq, events) {
     [view, seq] = [newView, newSeq];
-    const told = events.filter((event) => event.rig === lane && answerWords(event, own.first_sent, say));
+    const told = events.filter((event) => event.lane === lane && answerWords(event, own.first_sent, say));
     if (told.length) {
       answers = [...told.reverse(), ...answers].slice(0, ANSWERS_KEPT);
       drawAnswers();

@@ -20,7 +20,7 @@ export function createPath($, { url, firstSent, context, typeOf, show, say }) {
     const own = (number += 1), { lane, vhost } = context();
     clearTimeout(waits);
     try {
-      const found = await ask(`${url}?${new URLSearchParams({ rig: lane, vhost, ...params })}`);
+      const found = await ask(`${url}?${new URLSearchParams({ lane, vhost, ...params })}`);
       if (own === number) take(found, isOrdered);
     } catch (error) {
       if (own !== number || !isOrdered) return;

@@ -30,7 +30,7 @@ export function createTry($, { url, send, fail, context, show, say }) {
     const { lane, vhost, user } = context();
     try {
       const params = new URLSearchParams({
-        rig: lane, vhost, user, exchange: $("try-exchange").value, key: $("try-key").value,
+        lane, vhost, user, exchange: $("try-exchange").value, key: $("try-key").value,
         headers: JSON.stringify(headers()),
       });
       const own = (number += 1), answered = await fetch(`${url}?${params}`, { credentials: "same-origin" });

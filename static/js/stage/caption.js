@@ -26,12 +26,12 @@ export function caption(view, say) {
   if (params.gone) code = "leave_gone";
   if (params.full_speed) code = "full_speed";
   if (code === "leave" && !view.consumer_count) code = "leave_last";
-  if (OF_FOUR.includes(code) && view.rig_order.length !== FOUR) {
+  if (OF_FOUR.includes(code) && view.lane_order.length !== FOUR) {
     code += "_lanes";
-    params.lanes = view.rig_order.length;
+    params.lanes = view.lane_order.length;
   }
-  if (params.rig) {
-    const model = view.rigs[params.rig]?.model ?? params.rig, lane = laneName(params.rig, view, say);
+  if (params.lane) {
+    const model = view.lanes[params.lane]?.model ?? params.lane, lane = laneName(params.lane, view, say);
     if (OF_ALL.includes(view.caption.code) && !params.gone) {
       const many = view.caption.code === "join" && (params.count ?? 1) > 1 ? "_many" : "";
       const did = params.full_speed ? code : view.caption.code;
@@ -39,10 +39,10 @@ export function caption(view, say) {
     }
     if (code !== "set_algorithm") {
       const said = say(`caption.${code}`, params);
-      return view.rig_order.length > 1 ? say("list.named", { name: lane, what: said }) : said;
+      return view.lane_order.length > 1 ? say("list.named", { name: lane, what: said }) : said;
     }
     params.algorithm = say(`${model}.${params.algorithm}`);
-    params.rig = say(`rig.${model}`);
+    params.lane = say(`model.${model}`);
   }
   return say(`caption.${code}`, params);
 }
@@ -59,8 +59,8 @@ export function sub(view, say) {
 }
 
 // Consumers that are silent in a lane and alive in none: brokers still count them.
-function silentInAll({ rigs, rig_order }) {
-  const all = rig_order.flatMap((id) => Object.values(rigs[id].consumers));
+function silentInAll({ lanes, lane_order }) {
+  const all = lane_order.flatMap((id) => Object.values(lanes[id].consumers));
   const alive = new Set(all.filter(({ state }) => !["crashed", "gone"].includes(state)).map(({ name }) => name));
   return [...new Set(all.filter(({ state, name }) => state === "crashed" && !alive.has(name)).map(({ name }) => name))];
 }
@@ -69,8 +69,8 @@ function silentInAll({ rigs, rig_order }) {
 // arrived, nobody ever notices.
 function noticedBy(view, say) {
   const noticed = [], waiting = [], unknown = [];
-  for (const id of view.caption.params.rig ? [view.caption.params.rig] : view.rig_order) {
-    const { consumers, sentence: told } = view.rigs[id];
+  for (const id of view.caption.params.lane ? [view.caption.params.lane] : view.lane_order) {
+    const { consumers, sentence: told } = view.lanes[id];
     const isSilent = consumers[view.caption.params.consumer]?.state === "crashed";
     const isUnknown =
       /\.crash_unknown(_idle)?$/.test(told.code) && told.params.consumer === view.caption.params.consumer;

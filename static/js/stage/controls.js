@@ -80,10 +80,10 @@ export function createControls({ view, laneOf }) {
   placePopovers();
 
   function changeRule(button, algorithm) {
-    const lane = button.closest("[data-lane]"), rig = lane.dataset.lane;
+    const lane = button.closest("[data-lane]"), id = lane.dataset.lane;
     lane.querySelector("[popover]")?.hidePopover();
-    if (view().rigs[rig].algorithm !== algorithm) {
-      command(lane.querySelector(".seg"), { kind: "set_algorithm", lane: rig, args: { algorithm } });
+    if (view().lanes[id].algorithm !== algorithm) {
+      command(lane.querySelector(".seg"), { kind: "set_algorithm", lane: id, args: { algorithm } });
     }
   }
 

@@ -87,12 +87,12 @@ function drawFrame() {
   if (!isDirty) return;
   isDirty = false;
   if (!sizes) measure();
-  const begun = performance.now(), half = Math.ceil(view.rig_order.length / 2);
+  const begun = performance.now(), half = Math.ceil(view.lane_order.length / 2);
   if (isForced) {
-    drawPart(view.rig_order, begun, true);
+    drawPart(view.lane_order, begun, true);
     isSecondHalf = false;
   } else {
-    drawPart(isSecondHalf ? view.rig_order.slice(half) : view.rig_order.slice(0, half), begun, !isSecondHalf);
+    drawPart(isSecondHalf ? view.lane_order.slice(half) : view.lane_order.slice(0, half), begun, !isSecondHalf);
     isSecondHalf = !isSecondHalf;
     if (isSecondHalf) schedule();
   }
@@ -116,7 +116,7 @@ function drawPart(ids, now, withHead) {
   if (sizes.timeline > 40 && isTimelineDue(now)) {
     aroundMarks(() => timeline.render($("timeline"), view, { width: sizes.timeline, say }));
   }
-  $("lanes").toggleAttribute("data-about", Object.values(view.rigs).some(showsAbout));
+  $("lanes").toggleAttribute("data-about", Object.values(view.lanes).some(showsAbout));
   whyPanel.write();
   drawTransport();
   drawChart(withTwins);
@@ -137,16 +137,16 @@ function drawLane(lane, texts, now) {
   lane.write(texts);
   lane.seq = seq;
   if (texts.twin) lane.twinAt = now;
-  const { bill, sentence } = view.rigs[lane.id];
+  const { bill, sentence } = view.lanes[lane.id];
   announce(lane.id, texts.slots.tab, texts.slots.sentence, `${sentence.code}/${bill?.position}/${bill?.settled}`);
   if (sizes.narrow && !lane.root.hasAttribute("data-open")) return;   // one lane at a time on a phone
-  const rig = view.rigs[lane.id], { kind } = rig.picture, visual = VISUALS[kind];
+  const shown = view.lanes[lane.id], { kind } = shown.picture, visual = VISUALS[kind];
   if (lane.kind !== kind) {
     speak(lane.picture, `picture.${kind}_label`, "sayLabel");
     lane.kind = kind;
   }
-  lane.root.toggleAttribute("data-still", rig.order.length > 40 || view.speed > 4);
-  visual.render(lane.picture, rig, { say, at: view.at_us, height: sizes.height, lit: whyPanel.litOf(lane.id) });
+  lane.root.toggleAttribute("data-still", shown.order.length > 40 || view.speed > 4);
+  visual.render(lane.picture, shown, { say, at: view.at_us, height: sizes.height, lit: whyPanel.litOf(lane.id) });
   lane.picture.dataset.seq = seq;
 }
 
@@ -170,10 +170,10 @@ function drawChart(withTable) {
   if (!fold.open || !withTable) return;
   const table = $("skew-twin"), recent = Object.keys(view.history).map(Number).sort((a, b) => b - a).slice(0, 60);
   const rows = [
-    [say("chart.time"), ...view.rig_order.map((id) => laneName(id, view, say))],
+    [say("chart.time"), ...view.lane_order.map((id) => laneName(id, view, say))],
     ...recent.map((second) => [
       `${Math.floor(second / 60)}:${String(second % 60).padStart(2, "0")}`,
-      ...view.rig_order.map((id) => figure(view.history[second][id], 2)),
+      ...view.lane_order.map((id) => figure(view.history[second][id], 2)),
     ]),
   ];
   while (table.rows.length > rows.length) table.deleteRow(-1);
@@ -213,8 +213,8 @@ const receive = createLive({
 
 // Whether this frame carries the effect of a command or the end of a change, and not traffic alone.
 function isChange() {
-  const marks = view.rig_order.map((id) => [
-    view.rigs[id].bill?.position, view.rigs[id].bill?.settled, view.rigs[id].sentence.code,
+  const marks = view.lane_order.map((id) => [
+    view.lanes[id].bill?.position, view.lanes[id].bill?.settled, view.lanes[id].sentence.code,
   ]);
   const key = [Object.keys(view.timeline).at(-1), view.caption.code, ...marks].join();
   const isNew = key !== changeKey;

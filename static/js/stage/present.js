@@ -19,10 +19,10 @@ const PRIMARY = {
 };
 const PAUSING = ["kafka", "tubemq"];                    // a change stops partitions there until it is over
 
-// limits: rig id -> how many rows its list shows. withTwins: tables cost more than they are looked at, so the caller
+// limits: lane id -> how many rows its list shows. withTwins: tables cost more than they are looked at, so the caller
 // says when. only: the lanes to present.
 // scope: where the verbs act, "all" lanes or the row's own "lane".
-export function present(view, words, { limits = {}, withTwins = true, only = view.rig_order, scope = "all" } = {}) {
+export function present(view, words, { limits = {}, withTwins = true, only = view.lane_order, scope = "all" } = {}) {
   const say = speaker(words), workload = view.workload;
   return {
     lesson: lessonOf(view, say),
@@ -36,7 +36,7 @@ export function present(view, words, { limits = {}, withTwins = true, only = vie
       rate: number(workload.rate),
       ...current(view, say),
     },
-    lanes: only.map((id) => lane(id, view.rigs[id], view, words, say, limits[id] ?? ROWS_MAX, withTwins, scope)),
+    lanes: only.map((id) => laneWords(id, view.lanes[id], view, words, say, limits[id] ?? ROWS_MAX, withTwins, scope)),
   };
 }
 
@@ -62,45 +62,45 @@ function current(view, say) {
   return slots;
 }
 
-function lane(id, rig, view, words, say, limit, withTwins, scope) {
-  const { model, route, bill } = rig;
-  const serving = rig.order.filter((name) => isCounted(rig.consumers[name])).length;
-  const fair = serving ? 1 / serving : null, scale = barScale(rig, fair);
+function laneWords(id, lane, view, words, say, limit, withTwins, scope) {
+  const { model, route, bill } = lane;
+  const serving = lane.order.filter((name) => isCounted(lane.consumers[name])).length;
+  const fair = serving ? 1 / serving : null, scale = barScale(lane, fair);
   const where =
-    scope === "all" && view.rig_order.length > 1
+    scope === "all" && view.lane_order.length > 1
       ? say("where.all")
       : say("where.one", { lane: laneName(id, view, say) });
-  const hidden = rig.order.slice(limit).map((name) => rig.consumers[name].share);
+  const hidden = lane.order.slice(limit).map((name) => lane.consumers[name].share);
   return {
-    id, model, has_cluster: "cluster" in rig, shows_about: showsAbout(rig),
+    id, model, has_cluster: "cluster" in lane, shows_about: showsAbout(lane),
     slots: {
       title: laneTitle(id, view, say),
-      note: note(model, rig, say),
-      rule: isOwn(rig) ? say("algorithm.own_name") : say(`${model}.${rig.algorithm}`),
-      about: isOwn(rig)
-        ? say("algorithm.own", { rule: say(`kafka.${rig.algorithm}`) })
-        : isUpgraded(rig)
-          ? upgradedWords(rig, say)
-          : say(`${model}.${rig.algorithm}.about`),
+      note: note(model, lane, say),
+      rule: isOwn(lane) ? say("algorithm.own_name") : say(`${model}.${lane.algorithm}`),
+      about: isOwn(lane)
+        ? say("algorithm.own", { rule: say(`kafka.${lane.algorithm}`) })
+        : isUpgraded(lane)
+          ? upgradedWords(lane, say)
+          : say(`${model}.${lane.algorithm}.about`),
       tab: laneName(id, view, say),
-      ...hero(rig.hero, view.at_us, say),
-      hero_covers: heroCovers(rig, say),
-      sentence: sentence(rig, view, say),
-      ...routeWords(shapeOf(model, rig.picture), route, say),
+      ...hero(lane.hero, view.at_us, say),
+      hero_covers: heroCovers(lane, say),
+      sentence: sentence(lane, view, say),
+      ...routeWords(shapeOf(model, lane.picture), route, say),
       fair: small(fair),
       more: hidden.length
         ? say("rows.more", { count: hidden.length, low: percent(least(hidden), 1), high: percent(most(hidden), 1) })
         : "",
-      idle: idleWords(rig, say),
-      overload: overloadWords(rig, view.workload.rate, say),
-      empty: rig.order.length ? "" : say("rows.none"),
+      idle: idleWords(lane, say),
+      overload: overloadWords(lane, view.workload.rate, say),
+      empty: lane.order.length ? "" : say("rows.none"),
     },
-    note_term: noteTerm(model, rig), figures: figures(model, rig, bill, words, say),
-    tally: tally(rig.tally, words, say), route_color: routeColor(route, rig.consumers),
-    algorithms: algorithms(model, rig, say, words),
+    note_term: noteTerm(model, lane), figures: figures(model, lane, bill, words, say),
+    tally: tally(lane.tally, words, say), route_color: routeColor(route, lane.consumers),
+    algorithms: algorithms(model, lane, say, words),
     fair_x: fair === null ? null : figure((fair / scale) * BAR_WIDTH, 1),
-    rows: rig.order.slice(0, limit).map((name) => row(rig.consumers[name], scale, view.at_us, words, say, where)),
-    twin: withTwins ? { ...twin(rig, words), caption: billCovers(rig, say) } : null,
+    rows: lane.order.slice(0, limit).map((name) => row(lane.consumers[name], scale, view.at_us, words, say, where)),
+    twin: withTwins ? { ...twin(lane, words), caption: billCovers(lane, say) } : null,
   };
 }
 
@@ -118,8 +118,8 @@ const most = (list) => list.reduce((a, b) => Math.max(a, b));
 // later.
 export function routes(view, words) {
   const say = speaker(words);
-  return view.rig_order.map((id) => {
-    const { model, route, consumers, picture } = view.rigs[id];
+  return view.lane_order.map((id) => {
+    const { model, route, consumers, picture } = view.lanes[id];
     return { id, slots: routeWords(shapeOf(model, picture), route, say), route_color: routeColor(route, consumers) };
   });
 }
@@ -131,17 +131,17 @@ const routeColor = (route, consumers) => (route?.consumer ? consumers[route.cons
 const epochName = ({ group }) => (group?.protocol === "consumer" ? "group_epoch" : "generation");
 
 // The glossary's term for the note beside the title, empty where the note is none.
-function noteTerm(model, rig) {
+function noteTerm(model, lane) {
   if (model !== "kafka") return "";
-  if (rig.picture.state !== "Stable") return "rebalance";
-  return rig.algorithms.some(({ id, document }) => document && id === rig.algorithm) ? "" : epochName(rig);
+  if (lane.picture.state !== "Stable") return "rebalance";
+  return lane.algorithms.some(({ id, document }) => document && id === lane.algorithm) ? "" : epochName(lane);
 }
 
-function note(model, rig, say) {
-  if (model === "kafka" && rig.picture.state !== "Stable") return say(`phase.${rig.picture.state}`);
-  const isArticle = rig.algorithms.some(({ id, document }) => document && id === rig.algorithm);
-  if (model === "kafka" && !isArticle) return say(`note.${epochName(rig)}`, { generation: rig.picture.generation });
-  return say(`${model}.${rig.algorithm}.note`);
+function note(model, lane, say) {
+  if (model === "kafka" && lane.picture.state !== "Stable") return say(`phase.${lane.picture.state}`);
+  const isArticle = lane.algorithms.some(({ id, document }) => document && id === lane.algorithm);
+  if (model === "kafka" && !isArticle) return say(`note.${epochName(lane)}`, { generation: lane.picture.generation });
+  return say(`${model}.${lane.algorithm}.note`);
 }
 
 // The members run a function of the user's own, and nobody the lane's rule.
@@ -166,8 +166,8 @@ function upgradedWords({ group, algorithm }, say) {
 }
 
 // Whether a line says about the rule what its name does not: an article's rule, or one that nobody is asked for.
-export const showsAbout = (rig) =>
-  isOwn(rig) || isUpgraded(rig) || rig.algorithms.some(({ id, document }) => document && id === rig.algorithm);
+export const showsAbout = (lane) =>
+  isOwn(lane) || isUpgraded(lane) || lane.algorithms.some(({ id, document }) => document && id === lane.algorithm);
 
 // The large figure and what it is of. what: undefined in a view that older code has stored, until its lab moves again.
 function hero(what, at, say) {
@@ -201,14 +201,14 @@ function tally(known, words, say) {
 }
 
 // The same four in the same places of each lane; `reason` says why there is no figure.
-function figures(model, rig, bill, words, say) {
+function figures(model, lane, bill, words, say) {
   const known = bill ?? {};
   const item = (code, value, before = "", after = "") => ({
     term: code, label: say(`figure.${code}`), before, value, after, reason: value === NONE ? say("figure.none") : "",
   });
   const never = (code) => ({ ...item(code.split("_")[0], NONE), reason: say(`never.${model}.${code}`) });
   const whole = (value) => (value === null || value === undefined ? NONE : number(value));
-  const list = [], shape = shapeOf(model, rig.picture), isShared = shape === "turns";
+  const list = [], shape = shapeOf(model, lane.picture), isShared = shape === "turns";
   if (shape === "pulsar") {
     list.push(item("space", percent(known.space_moved, 1)));
   } else if (shape === "rabbitmq" || isShared) {
@@ -231,8 +231,8 @@ function figures(model, rig, bill, words, say) {
       : never(isShared ? "pause_shared" : "pause"),
   );
   const before = known.skew_before;
-  const skew = item("skew", ratio(rig.skew), before === null || before === undefined ? "" : `${ratio(before)} →`);
-  list.push(rig.skew === null || rig.skew === undefined ? { ...skew, reason: say("idle") } : skew);
+  const skew = item("skew", ratio(lane.skew), before === null || before === undefined ? "" : `${ratio(before)} →`);
+  list.push(lane.skew === null || lane.skew === undefined ? { ...skew, reason: say("idle") } : skew);
   return list;
 }
 
@@ -267,17 +267,17 @@ function routeTo(shape, { consumer, waits }, say) {
 // The switch changes only with the rule and the language, so its words are kept.
 const switches = new WeakMap();
 
-function algorithms(model, rig, say, words) {
-  const kept = switches.get(rig.algorithms);
-  if (kept?.algorithm === rig.algorithm && kept.words === words && kept.isOwn === isOwn(rig)) return kept.list;
-  const list = switchOf(model, rig, say);
-  switches.set(rig.algorithms, { algorithm: rig.algorithm, words, list, isOwn: isOwn(rig) });
+function algorithms(model, lane, say, words) {
+  const kept = switches.get(lane.algorithms);
+  if (kept?.algorithm === lane.algorithm && kept.words === words && kept.isOwn === isOwn(lane)) return kept.list;
+  const list = switchOf(model, lane, say);
+  switches.set(lane.algorithms, { algorithm: lane.algorithm, words, list, isOwn: isOwn(lane) });
   return list;
 }
 
-function switchOf(model, rig, say) {
-  const offered = rig.algorithms.map(({ id, document }) => ({
-    id, document, pressed: id === rig.algorithm && !isOwn(rig), label: say(`${model}.${id}`),
+function switchOf(model, lane, say) {
+  const offered = lane.algorithms.map(({ id, document }) => ({
+    id, document, pressed: id === lane.algorithm && !isOwn(lane), label: say(`${model}.${id}`),
     about: say(`${model}.${id}.about`),
   }));
   const first = PRIMARY[model] ?? [], names = offered.map(({ id }) => id);
@@ -288,15 +288,15 @@ function switchOf(model, rig, say) {
   );
   // Among four an article's rule, whose name is long, takes the room of two.
   const isLong = shown.length === SEGMENTS_MAX && offered.some(({ pressed, document }) => pressed && document);
-  if (!shown.includes(rig.algorithm)) shown.splice(isLong ? -2 : -1, 2, rig.algorithm);
+  if (!shown.includes(lane.algorithm)) shown.splice(isLong ? -2 : -1, 2, lane.algorithm);
   for (const item of offered) item.shown = shown.includes(item.id);
   return offered;
 }
 
-function barScale(rig, fair) {
+function barScale(lane, fair) {
   let largest = 0;
-  for (const name in rig.consumers) {
-    largest = Math.max(largest, rig.consumers[name].share ?? 0, rig.consumers[name].share_before ?? 0);
+  for (const name in lane.consumers) {
+    largest = Math.max(largest, lane.consumers[name].share ?? 0, lane.consumers[name].share_before ?? 0);
   }
   if (fair && largest <= 2 * fair) return Math.min(1, 2 * fair);
   const wanted = fair ? Math.min(largest, 4 * fair) : largest;

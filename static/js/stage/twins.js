@@ -6,8 +6,8 @@ const ROWS_MAX = 60;
 const dash = (value) =>
   value === null || value === undefined ? NONE : typeof value === "number" ? number(value) : value;
 
-export function twin(rig, words) {
-  const [head, rows] = TABLES[rig.picture.kind](rig.picture, rig, words);
+export function twin(lane, words) {
+  const [head, rows] = TABLES[lane.picture.kind](lane.picture, lane, words);
   const hidden = rows.length - ROWS_MAX;
   return {
     head: head.map((code) => words[code] ?? code),
@@ -51,7 +51,7 @@ function owner(partition, words) {
 // The two lags by their names: a client's records-lag is what it can read above its position, kafka-consumer-groups
 // reports what is above the committed offset. Both count up to the high watermark; in a lane without replicas that is
 // the end.
-function grid(picture, rig, words) {
+function grid(picture, lane, words) {
   if (picture.type) return actives(picture, words);
   if (Object.values(picture.partitions).some((p) => "high_watermark" in p)) return replicated(picture, words);
   const rows = Object.entries(picture.partitions).map(([key, p]) => [
@@ -92,13 +92,13 @@ function actives(picture, words) {
   ];
 }
 
-function clients(picture, rig, words) {
+function clients(picture, lane, words) {
   const rows = Object.entries(picture.partitions).map(([key, p]) =>
     [key, owner(p, words), dash(p.assigned), dash(p.before), number(p.lag)]);
   return [["twin.partition", "twin.owner", "twin.assigned", "twin.before", "twin.lag"], rows];
 }
 
-function queue(picture, rig, words) {
+function queue(picture, lane, words) {
   const line = (name, count, records) => {
     const shown = records.slice(0, 2).map((item) => `#${number(item.record)}`).join(words["list.comma"]);
     return [name, number(count), shown + (count > 2 ? " …" : "")];
@@ -106,7 +106,7 @@ function queue(picture, rig, words) {
   const former = Object.entries(picture.former ?? {}).map(([name, { unacked, until_us: until, records }]) =>
     line(fill(words["twin.former"], { name, clock: clock(until) }, words), unacked, records));
   const rows = Object.entries(picture.in_flight).map(([name, records]) =>
-    line(name, rig.consumers[name]?.unacked ?? records.length, records),
+    line(name, lane.consumers[name]?.unacked ?? records.length, records),
   );
   return [["twin.consumer", "twin.in_flight", "twin.records"], [...former, ...rows]];
 }

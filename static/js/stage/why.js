@@ -7,12 +7,12 @@ const LONGEST = 400, CLOCK_TIMES = ["deadline_us", "paused_from_us"];
 
 // -> [{ clock, what, cause, rule, facts: [[label, value]], left }], oldest first: plain texts that Node tests. left:
 // how many turning points before this one a long chain has left out, in words.
-export function chain(rig, timeline, { say, words }) {
-  const known = new Map(rig.why.map((event) => [event.id, event]));
-  return rig.why.map((event, index) => ({
+export function chain(lane, timeline, { say, words }) {
+  const known = new Map(lane.why.map((event) => [event.id, event]));
+  return lane.why.map((event, index) => ({
     clock: clock(event.at_us), what: what(event, say), cause: because(event.cause, known, timeline, say),
-    rule: event.rule ?? "", facts: facts(event, rig.model, say, words),
-    left: leftOut(index ? event.seq - rig.why[index - 1].seq - 1 : 0, say),
+    rule: event.rule ?? "", facts: facts(event, lane.model, say, words),
+    left: leftOut(index ? event.seq - lane.why[index - 1].seq - 1 : 0, say),
   }));
 }
 

@@ -19,7 +19,7 @@ export function sideOf(lane, width) {
 // Whose chain it is: the lane as the heading above its picture calls it.
 export const titleOf = (id, view, say) => say("why.title", { lane: laneTitle(id, view, say) });
 
-// laneOf: rig id -> the lane's element. now: () -> { view, say, words }. onLight: the picture must be drawn again.
+// laneOf: lane id -> the lane's element. now: () -> { view, say, words }. onLight: the picture must be drawn again.
 export function createWhyPanel(panel, { laneOf, now, onLight }) {
   const title = panel.querySelector("h2"), list = panel.querySelector("ol");
   const covers = panel.querySelector("#why-covers");
@@ -63,14 +63,14 @@ export function createWhyPanel(panel, { laneOf, now, onLight }) {
   // Rewritten only when the chain or the language is another one.
   function write() {
     if (!open) return;
-    const { view, ...language } = now(), rig = view.rigs[open];
-    const newest = `${open}/${rig.why.map((event) => event.id).join()}/${Object.keys(view.timeline).at(-1)}`;
+    const { view, ...language } = now(), lane = view.lanes[open];
+    const newest = `${open}/${lane.why.map((event) => event.id).join()}/${Object.keys(view.timeline).at(-1)}`;
     if (newest === key && language.words === words) return;
     [key, words] = [newest, language.words];
     const focused = [...list.children].indexOf(document.activeElement);
     title.textContent = titleOf(open, view, language.say);
-    covers.textContent = billCovers(rig, language.say);
-    list.replaceChildren(...entries(chain(rig, view.timeline, language), language.say));
+    covers.textContent = billCovers(lane, language.say);
+    list.replaceChildren(...entries(chain(lane, view.timeline, language), language.say));
     light(null);
     list.children[focused]?.focus();
   }
@@ -102,8 +102,8 @@ export function createWhyPanel(panel, { laneOf, now, onLight }) {
     show, write,
     // What the lane `id` is to light, null for nothing.
     litOf(id) {
-      const event = id === open && step !== null ? now().view.rigs[id].why[step] : null;
-      return event ? spokenOf(event, now().view.rigs[id]) : null;
+      const event = id === open && step !== null ? now().view.lanes[id].why[step] : null;
+      return event ? spokenOf(event, now().view.lanes[id]) : null;
     },
   };
 }

@@ -36,7 +36,7 @@ def random_command(draw: random.Random, lab: Lab) -> Json:
     kind = draw.choice(
         ["join", "join", "leave", "crash", "rejoin", "pause", "resume", "slow", "set_algorithm", "step"]
     )
-    command: Json = {"kind": kind, "rig": "all", "consumer": None, "args": {}}
+    command: Json = {"kind": kind, "lane": "all", "consumer": None, "args": {}}
     if kind == "join":
         if draw.random() < 0.25:
             command["consumer"] = draw.choice(list(lab.seen))  # who left may come back under the same name
@@ -44,11 +44,11 @@ def random_command(draw: random.Random, lab: Lab) -> Json:
             command["args"] = {"count": draw.choice([1, 1, 1, 2, 5])}
     elif kind == "set_algorithm":
         lane = draw.choice([lane for lane in ALGORITHMS if lane in lab.lanes])
-        command |= {"rig": lane, "args": {"algorithm": draw.choice(ALGORITHMS[lane])}}
+        command |= {"lane": lane, "args": {"algorithm": draw.choice(ALGORITHMS[lane])}}
     elif kind != "step":
         command["consumer"] = draw.choice(list(lab.seen))
         if draw.random() < 0.2:
-            command["rig"] = draw.choice(list(lab.lanes))
+            command["lane"] = draw.choice(list(lab.lanes))
     return command
 
 

@@ -40,7 +40,7 @@ def order(lab: Lab, kind: str, consumer: str | None = None, lane: str = "all", *
     command = {
         "command_id": f"x{position}",
         "kind": kind,
-        "rig": lane,
+        "lane": lane,
         "consumer": consumer,
         "args": args,
         "position": position,
@@ -88,5 +88,5 @@ def views() -> list[Json]:
 
 def lanes() -> Iterator[tuple[Json, Json]]:
     for view in views():
-        for lane in view["rigs"].values():
+        for lane in view["lanes"].values():
             yield view, lane

@@ -21,7 +21,7 @@ BASE = {"command_id": "x1", "kind": "join"}
         ({"command_id": "a" * 65}, "command_id"),
         ({"kind": "explode"}, "kind"),
         ({"kind": ["join"]}, "kind"),
-        ({"rig": 3}, "rig"),
+        ({"lane": 3}, "lane"),
         ({"consumer": "<script>"}, "consumer"),
         ({"consumer": "a" * 33}, "consumer"),
         ({"consumer": "c1\n"}, "consumer"),
@@ -35,13 +35,13 @@ BASE = {"command_id": "x1", "kind": "join"}
         ({"extra": 1}, "extra"),
         ({"kind": "leave"}, "consumer"),
         ({"kind": "play", "consumer": "c1"}, "consumer"),
-        ({"kind": "play", "rig": "kafka"}, "rig"),
+        ({"kind": "play", "lane": "kafka"}, "lane"),
         ({"kind": "speed"}, "args.speed"),
         ({"kind": "speed", "args": {"speed": float("nan")}}, "args.speed"),
         ({"kind": "speed", "args": {"speed": 21}}, "args.speed"),
         ({"kind": "slow", "consumer": "c1", "args": {"rate": 0}}, "args.rate"),
-        ({"kind": "set_algorithm", "args": {"algorithm": "range"}}, "rig"),
-        ({"kind": "set_algorithm", "rig": "kafka"}, "args.algorithm"),
+        ({"kind": "set_algorithm", "args": {"algorithm": "range"}}, "lane"),
+        ({"kind": "set_algorithm", "lane": "kafka"}, "args.algorithm"),
     ],
 )
 def test_wrong_shape_is_named_at_its_field(change, field):
@@ -67,7 +67,7 @@ def test_no_input_does_anything_but_pass_or_be_refused(raw):
 
 @given(
     raw=st.dictionaries(
-        st.sampled_from(["name", "seed", "workload", "rigs", "consumers", "consumer_rate"]), json_values
+        st.sampled_from(["name", "seed", "workload", "lanes", "consumers", "consumer_rate"]), json_values
     )
 )
 def test_no_scenario_does_anything_but_pass_or_be_refused(raw):
@@ -94,9 +94,9 @@ def lab():
         ({"kind": "leave", "consumer": "nobody"}, "consumer"),
         ({"kind": "rejoin", "consumer": "c1"}, "consumer"),
         ({"kind": "resume", "consumer": "c1"}, "consumer"),
-        ({"kind": "join", "rig": "nats"}, "rig"),
-        ({"kind": "set_algorithm", "rig": "kafka", "args": {"algorithm": "modulo"}}, "args.algorithm"),
-        ({"kind": "set_algorithm", "rig": "kafka", "args": {"algorithm": "range"}}, "args.algorithm"),
+        ({"kind": "join", "lane": "nats"}, "lane"),
+        ({"kind": "set_algorithm", "lane": "kafka", "args": {"algorithm": "modulo"}}, "args.algorithm"),
+        ({"kind": "set_algorithm", "lane": "kafka", "args": {"algorithm": "range"}}, "args.algorithm"),
     ],
 )
 def test_lab_refuses_what_it_cannot_do_and_stays_as_it_was(lab, command, field):

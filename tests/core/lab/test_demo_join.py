@@ -13,7 +13,7 @@ def lab_after(command_id: str, kind: str = "join", consumer: str | None = None) 
         {
             "command_id": command_id,
             "kind": kind,
-            "rig": "all",
+            "lane": "all",
             "consumer": consumer,
             "args": {},
             "position": 1,
@@ -36,7 +36,7 @@ def test_caption_and_timeline_say_that_the_demo_added_it() -> None:
 
 def test_what_it_does_is_what_any_join_does() -> None:
     demo, other = lab_after(DEMO_JOIN_ID).view(), lab_after("x1").view()
-    assert demo["rigs"] == other["rigs"]
+    assert demo["lanes"] == other["lanes"]
     assert "by" not in other["caption"]["params"] and "by" not in other["timeline"]["1"]
 
 

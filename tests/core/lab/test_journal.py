@@ -43,7 +43,7 @@ def lived(orders, scenario=SCENARIO):
     lab, journal = Lab(scenario), Journal(scenario)
     for position, (kind, args, wait_us) in enumerate(orders, start=1):
         lab.advance_to(lab.now_us + wait_us)
-        order = {"command_id": f"o{position}", "kind": kind, "rig": "all", "consumer": None, "args": args}
+        order = {"command_id": f"o{position}", "kind": kind, "lane": "all", "consumer": None, "args": args}
         command = {**order, "position": position, "at_us": lab.now_us}
         lab.submit(command)
         journal.commands.append(command)
@@ -157,7 +157,7 @@ def test_a_borrowed_command_may_be_refused_and_may_come_late():
         {
             "command_id": "a",
             "kind": "step",
-            "rig": "all",
+            "lane": "all",
             "consumer": None,
             "args": {},
             "position": 1,
@@ -166,7 +166,7 @@ def test_a_borrowed_command_may_be_refused_and_may_come_late():
         {
             "command_id": "b",
             "kind": "crash",
-            "rig": "all",
+            "lane": "all",
             "consumer": "nobody",
             "args": {},
             "position": 2,
@@ -175,7 +175,7 @@ def test_a_borrowed_command_may_be_refused_and_may_come_late():
         {
             "command_id": "c",
             "kind": "join",
-            "rig": "all",
+            "lane": "all",
             "consumer": None,
             "args": {"count": 1},
             "position": 3,
@@ -217,10 +217,12 @@ def test_checkpoints_come_when_so_much_has_been_done_since_the_last(monkeypatch)
 
 
 def test_what_a_lab_has_cost_is_the_same_however_it_got_there_and_counts_lanes_that_were_replaced():
-    scenario = scenario_from_json({"workload": {"kind": "uniform", "keys": 50}, "rigs": [{"model": "kafka"}]})
+    scenario = scenario_from_json(
+        {"workload": {"kind": "uniform", "keys": 50}, "lanes": [{"model": "kafka"}]}
+    )
     journal, lab = lived([("join", {"count": 2}, SECOND)], scenario)
     lab.advance_to(2 * SECOND)
-    switch = {"command_id": "o2", "kind": "set_algorithm", "rig": "kafka", "consumer": None,
+    switch = {"command_id": "o2", "kind": "set_algorithm", "lane": "kafka", "consumer": None,
               "args": {"algorithm": "roundrobin"}, "position": 2, "at_us": lab.now_us}  # fmt: skip
     lab.submit(switch)
     journal.commands.append(switch)
@@ -339,7 +341,7 @@ def test_a_fork_shares_everything_up_to_the_moment_and_goes_its_own_way(seed, pa
     there = fork.seek(until_us)
     assert there.checkpoint() == journal.seek(until_us).checkpoint() and there.now_us == until_us
     assert fork.commands == journal.commands[: len(fork.commands)]
-    join = {"command_id": "own", "kind": "join", "rig": "all", "consumer": "own", "args": {"count": 1},
+    join = {"command_id": "own", "kind": "join", "lane": "all", "consumer": "own", "args": {"count": 1},
             "position": there.position + 1, "at_us": until_us}  # fmt: skip
     there.submit(join)
     fork.commands.append(join)

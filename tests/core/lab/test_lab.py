@@ -24,7 +24,7 @@ def two_lanes() -> Lab:
 def submit(
     lab: Lab, kind: str, consumer: str | None = None, lane: str = "all", name: str = "x", **args: Any
 ) -> list[Any]:
-    return lab.submit({"command_id": name, "kind": kind, "rig": lane, "consumer": consumer, "args": args})
+    return lab.submit({"command_id": name, "kind": kind, "lane": lane, "consumer": consumer, "args": args})
 
 
 def test_at_its_beginning_it_speaks_of_those_who_are_there() -> None:
@@ -57,7 +57,7 @@ def test_caption_of_several_newcomers_names_the_first_and_the_last() -> None:
     submit(lab, "join", count=3, lane="tubemq")
     assert lab.caption == {
         "code": "join",
-        "params": {"count": 3, "consumer": "c5", "first": "c3", "rig": "tubemq"},
+        "params": {"count": 3, "consumer": "c5", "first": "c3", "lane": "tubemq"},
     }
     assert lab.timeline[1] == {
         "at_us": 0,
@@ -65,7 +65,7 @@ def test_caption_of_several_newcomers_names_the_first_and_the_last() -> None:
         "consumer": "c5",
         "color": 5,
         "count": 3,
-        "rig": "tubemq",
+        "lane": "tubemq",
     }
 
 
@@ -153,10 +153,10 @@ def test_turning_points_of_all_lanes_are_in_one_order_by_time_and_then_by_lane()
     told = lab.advance_to(5 * SECOND) + submit(lab, "crash", "c1") + lab.advance_to(40 * SECOND)
     assert [event["seq"] for event in told] == list(range(told[0]["seq"], told[0]["seq"] + len(told)))
     order_of = {"rabbitmq": 0, "tubemq": 1}
-    assert [(event["at_us"], order_of[event["rig"]]) for event in told] == sorted(
-        (event["at_us"], order_of[event["rig"]]) for event in told
+    assert [(event["at_us"], order_of[event["lane"]]) for event in told] == sorted(
+        (event["at_us"], order_of[event["lane"]]) for event in told
     )
-    assert {event["rig"] for event in told} == {"rabbitmq", "tubemq"}
+    assert {event["lane"] for event in told} == {"rabbitmq", "tubemq"}
 
 
 def test_step_leads_to_the_next_record() -> None:
@@ -191,28 +191,28 @@ def test_bytes_that_are_no_checkpoint_are_said_to_be_none(blob: bytes) -> None:
 
 def test_order_rule_of_key_shared_outlives_another_algorithm_and_a_checkpoint() -> None:
     lab = lab_of("pulsar", seconds=1)
-    lab.submit({"command_id": "a", "kind": "set_order", "rig": "pulsar", "args": {"order": "draining"}})
+    lab.submit({"command_id": "a", "kind": "set_order", "lane": "pulsar", "args": {"order": "draining"}})
     lab.submit(
-        {"command_id": "b", "kind": "set_algorithm", "rig": "pulsar", "args": {"algorithm": "auto_split"}}
+        {"command_id": "b", "kind": "set_algorithm", "lane": "pulsar", "args": {"algorithm": "auto_split"}}
     )
     for each in (lab, Lab.restore(lab.scenario, lab.checkpoint())):
-        assert each.view()["rigs"]["pulsar"]["pulsar"]["order"] == "draining"
+        assert each.view()["lanes"]["pulsar"]["pulsar"]["order"] == "draining"
         with pytest.raises(CommandError, match="already runs draining"):
             each.submit(
-                {"command_id": "c", "kind": "set_order", "rig": "pulsar", "args": {"order": "draining"}}
+                {"command_id": "c", "kind": "set_order", "lane": "pulsar", "args": {"order": "draining"}}
             )
 
 
 def test_prefetch_of_its_own_belongs_to_the_algorithm_that_the_lane_began_with() -> None:
     lab = lab_of("rabbitmq", prefetch=3, seconds=1)
-    assert lab.view()["rigs"]["rabbitmq"]["picture"]["prefetch"] == 3
+    assert lab.view()["lanes"]["rabbitmq"]["picture"]["prefetch"] == 3
     for algorithm, prefetch in (("prefetch_1", 1), ("prefetch_5", 3)):
         lab.submit(
             {
                 "command_id": algorithm,
                 "kind": "set_algorithm",
-                "rig": "rabbitmq",
+                "lane": "rabbitmq",
                 "args": {"algorithm": algorithm},
             }
         )
-        assert lab.view()["rigs"]["rabbitmq"]["picture"]["prefetch"] == prefetch
+        assert lab.view()["lanes"]["rabbitmq"]["picture"]["prefetch"] == prefetch

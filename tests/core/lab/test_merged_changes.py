@@ -29,7 +29,7 @@ def at(lab: Lab, second: float, kind: str, consumer: str | None = None, **args: 
 
 def lane_at(lab: Lab, second: float, lane: str) -> Json:
     lab.advance_to(int(second * SECOND))
-    view: Json = lab.view()["rigs"][lane]
+    view: Json = lab.view()["lanes"][lane]
     return view
 
 

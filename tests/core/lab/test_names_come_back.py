@@ -11,8 +11,8 @@ def lab_of(*models):
     # One record takes a second, so work is in hand whenever a consumer goes. In Pulsar a newcomer would wait
     # for all that was before it.
     more = {"pulsar": {"order": "out_of_order"}}
-    rigs = [{"model": model, **more.get(model, {})} for model in models]
-    scenario = {"rigs": rigs, "consumer_rate": 1, "workload": {"kind": "uniform", "keys": 50, "rate": 20}}
+    lanes = [{"model": model, **more.get(model, {})} for model in models]
+    scenario = {"lanes": lanes, "consumer_rate": 1, "workload": {"kind": "uniform", "keys": 50, "rate": 20}}
     lab = Lab(scenario_from_json(scenario))
     lab.advance_to(20_300_000)
     return lab

@@ -19,7 +19,7 @@ def lab_of() -> Lab:
     ]
     return Lab(
         scenario_from_json(
-            {"workload": {"kind": "uniform", "keys": 50, "rate": 40}, "consumers": 3, "rigs": lanes}
+            {"workload": {"kind": "uniform", "keys": 50, "rate": 40}, "consumers": 3, "lanes": lanes}
         )
     )
 
@@ -27,7 +27,7 @@ def lab_of() -> Lab:
 def order(
     lab: Lab, kind: str, lane: str = "all", consumer: str | None = None, **args: object
 ) -> dict[str, object]:
-    return {"command_id": f"p{lab.position}", "kind": kind, "rig": lane, "consumer": consumer, "args": args}
+    return {"command_id": f"p{lab.position}", "kind": kind, "lane": lane, "consumer": consumer, "args": args}
 
 
 def stops(pieces):

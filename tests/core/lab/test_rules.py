@@ -54,7 +54,7 @@ def lanes(*of: Json) -> Callable[[], list[Json]]:
         for position, (kind, consumer) in enumerate((("crash", "c1"), ("join", None)), start=1):
             order = {
                 "kind": kind,
-                "rig": "all",
+                "lane": "all",
                 "consumer": consumer,
                 "args": {},
                 "command_id": f"x{position}",
@@ -88,7 +88,7 @@ def events_of(name: str) -> list[Json]:
 
 def digest(events: list[Json]) -> str:
     """Of what happened, when, in which lane, and to whom; not of causes and rules, which only explain it."""
-    facts = [(event["at_us"], event["rig"], event["kind"], event["data"]) for event in events]
+    facts = [(event["at_us"], event["lane"], event["kind"], event["data"]) for event in events]
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
 
 

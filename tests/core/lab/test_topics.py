@@ -22,14 +22,14 @@ def test_a_lab_calls_its_topic_after_its_source_as_a_study_does(workload: Json, 
     assert source_topic({"kind": "lab", "scenario": scenario_to_json(scenario)}) == topic
     if workload.get("kind") == "zipf":
         assert source_topic({"kind": "zipf"}) == topic
-    view = Lab(scenario).view()["rigs"]
+    view = Lab(scenario).view()["lanes"]
     assert all(key.split(":")[1] == topic for key in view["tubemq"]["picture"]["partitions"])
     assert (view["kafka"]["picture"]["topic"], view["rabbitmq"]["picture"]["name"]) == (topic, topic)
 
 
 def test_a_scenario_that_names_its_topic_keeps_it() -> None:
     named = scenario_from_json(
-        {"workload": {"kind": "zipf"}, "rigs": [{"model": "tubemq", "topic": "flights"}]}
+        {"workload": {"kind": "zipf"}, "lanes": [{"model": "tubemq", "topic": "flights"}]}
     )
     assert (
         named.lanes[0].options["topic"] == "flights" and scenario_from_json(scenario_to_json(named)) == named

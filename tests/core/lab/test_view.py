@@ -14,14 +14,14 @@ from broker_core.lab.view import RECENT_SHOWN
 from tests.core.lab.small import SECOND, lab_of, order
 
 
-def rig(lab: Lab) -> dict[str, Any]:
-    (only,) = lab.view()["rigs"].values()
+def only_lane(lab: Lab) -> dict[str, Any]:
+    (only,) = lab.view()["lanes"].values()
     found: dict[str, Any] = only
     return found
 
 
 def row(lab: Lab, name: str = "c1") -> dict[str, Any]:
-    found: dict[str, Any] = rig(lab)["consumers"][name]
+    found: dict[str, Any] = only_lane(lab)["consumers"][name]
     return found
 
 
@@ -84,7 +84,7 @@ def test_record_without_a_key_is_shown_as_such() -> None:
     lab.advance_to(SECOND)
     view = lab.view()
     assert [entry["key"] for entry in view["recent"].values()] == [None] * 4
-    assert (view["rigs"]["rabbitmq"]["route"]["key"], view["rigs"]["rabbitmq"]["route"]["keyless"]) == (
+    assert (view["lanes"]["rabbitmq"]["route"]["key"], view["lanes"]["rabbitmq"]["route"]["keyless"]) == (
         None,
         True,
     ) and view["key_count"] == 0
@@ -92,7 +92,7 @@ def test_record_without_a_key_is_shown_as_such() -> None:
 
 def test_before_the_first_record_nothing_has_a_route() -> None:
     lab = lab_of("rabbitmq", rate=1)
-    assert rig(lab)["route"] is None and lab.view()["recent"] == {} and lab.view()["history"] == {}
+    assert only_lane(lab)["route"] is None and lab.view()["recent"] == {} and lab.view()["history"] == {}
 
 
 def test_history_has_each_second_once_whenever_somebody_looks() -> None:
@@ -135,11 +135,11 @@ def test_looking_changes_nothing(model: str) -> None:
 
 def test_those_from_the_start_have_no_bill_and_a_change_has_one_with_the_shares_before() -> None:
     lab = lab_of("tubemq", rate=20, seconds=20)
-    assert rig(lab)["bill"] is None and row(lab)["share_before"] is None
+    assert only_lane(lab)["bill"] is None and row(lab)["share_before"] is None
     before = row(lab)["share"]
     order(lab, "join")
     assert (
-        rig(lab)["bill"]["position"] == 1
+        only_lane(lab)["bill"]["position"] == 1
         and row(lab)["share_before"] == before
         and row(lab, "c3")["share_before"] is None
     )
@@ -154,5 +154,5 @@ def test_consumers_of_the_lab_are_those_alive_anywhere() -> None:
     )
     for number, (kind, lane) in enumerate((("crash", "rabbitmq"), ("leave", "tubemq"))):
         assert lab.view()["consumer_count"] == 2
-        lab.submit({"command_id": f"x{number}", "kind": kind, "rig": lane, "consumer": "c1"})
+        lab.submit({"command_id": f"x{number}", "kind": kind, "lane": lane, "consumer": "c1"})
     assert lab.view()["consumer_count"] == 1 and list(lab.view()["consumers"]) == ["c1", "c2"]

@@ -16,13 +16,13 @@ LISTED = 8
 
 def lab_of(model: str, algorithm: str, **scenario: Any) -> Lab:
     lanes = [{"id": model, "model": model, "algorithm": algorithm}]
-    lab = Lab(scenario_from_json({"seed": 7, "rigs": lanes, **scenario}))
+    lab = Lab(scenario_from_json({"seed": 7, "lanes": lanes, **scenario}))
     lab.advance_to(30_000_000)
     return lab
 
 
 def order(lab: Lab, kind: str, **rest: Any) -> list[dict[str, Any]]:
-    told = lab.submit({"command_id": f"x{lab.position}", "kind": kind, "rig": "all", **rest})
+    told = lab.submit({"command_id": f"x{lab.position}", "kind": kind, "lane": "all", **rest})
     return told + lab.advance_to(lab.now_us + lab.answer_us)
 
 
@@ -68,7 +68,7 @@ def test_a_slice_that_wraps_over_the_top_of_the_ring_is_counted_once() -> None:
             scenario_from_json(
                 {
                     "seed": seed,
-                    "rigs": [{"id": "p", "model": "pulsar", "algorithm": "consistent_hash", "points": 2}],
+                    "lanes": [{"id": "p", "model": "pulsar", "algorithm": "consistent_hash", "points": 2}],
                 }
             )
         )
@@ -106,7 +106,7 @@ def test_ten_newcomers_keep_their_turning_points_small() -> None:
 def test_rabbitmq_tells_whose_turn_it_was_and_who_was_passed_over() -> None:
     lab = lab_of("rabbitmq", "prefetch_5")
     (joined,) = order(lab, "join")
-    data, queue = joined["data"], lab.view()["rigs"]["rabbitmq"]["picture"]
+    data, queue = joined["data"], lab.view()["lanes"]["rabbitmq"]["picture"]
     assert queue["ready"] > 0, "a backlog, so everybody's prefetch is full"
     assert data["turns"] == ["c4"] and data["received"] == [{"consumer": "c4", "records": 5}]
     assert {entry["consumer"] for entry in data["skipped"]} == {"c1", "c2", "c3", "c4"}

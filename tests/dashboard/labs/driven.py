@@ -47,7 +47,7 @@ class Driven:
         body = {
             "command_id": f"t{self.row.position}",
             "kind": kind,
-            "rig": "all",
+            "lane": "all",
             "consumer": consumer,
             "args": args,
         }

@@ -46,13 +46,13 @@ def test_each_whole_second_is_written_once_with_what_arrived_and_was_finished(wr
         core.advance_to(tick * 100_000)
         writer.write(core, tick * 0.1)
     rows = rows_of(writer.folder)
-    kafka = [row for row in rows if row["rig"] == "kafka" and row["kind"] == "rig"]
+    kafka = [row for row in rows if row["lane"] == "kafka" and row["kind"] == "lane"]
     assert [row["at_us"] // SECOND for row in kafka] == list(range(11))
     # Record i arrives (i + 1) / 40 s after the start: the last of each second belongs to the next.
     assert [row["arrived"] for row in kafka] == [39] + [40] * 10
     for lane in core.lanes:
-        owned = [row for row in rows if row["rig"] == lane and row["kind"] == "owner"]
-        whole = [row for row in rows if row["rig"] == lane and row["kind"] == "rig"]
+        owned = [row for row in rows if row["lane"] == lane and row["kind"] == "owner"]
+        whole = [row for row in rows if row["lane"] == lane and row["kind"] == "lane"]
         assert {row["owner"] for row in owned} == {"c1", "c2"}
         assert sum(row["finished"] for row in owned) == sum(row["finished"] for row in whole) > 0
     assert all(row["hw_lag"] is None for row in rows)
@@ -68,9 +68,9 @@ def test_lag_at_the_end_of_a_second_is_that_of_the_lab_at_that_moment(writer, co
     core.advance_to(5 * SECOND + 300_000)
     writer.write(core, 10.0)
     found = {
-        (row["at_us"] // SECOND, row["rig"]): row["lag"]
+        (row["at_us"] // SECOND, row["lane"]): row["lag"]
         for row in rows_of(writer.folder)
-        if row["kind"] == "rig"
+        if row["kind"] == "lane"
     }
     assert found == {
         (second, lane_id): lag for second, lanes in lags.items() for lane_id, lag in lanes.items()
@@ -83,14 +83,14 @@ def test_turning_point_is_told_once_with_its_cost(writer, core):
         core.advance_to(second * SECOND)
         writer.write(core, float(second))
     core.submit(
-        {"kind": "join", "rig": "all", "consumer": None, "args": {"count": 1}, "command_id": "join-1"}
+        {"kind": "join", "lane": "all", "consumer": None, "args": {"count": 1}, "command_id": "join-1"}
     )
     for second in range(11, 25):
         core.advance_to(second * SECOND)
         writer.write(core, float(second))
     turning = [row for row in rows_of(writer.folder) if row["kind"] == "turning"]
-    assert sorted(row["rig"] for row in turning) == sorted(core.lanes)
-    [kafka] = [row for row in turning if row["rig"] == "kafka"]
+    assert sorted(row["lane"] for row in turning) == sorted(core.lanes)
+    [kafka] = [row for row in turning if row["lane"] == "kafka"]
     bill = core.lanes["kafka"].ledger.bill
     assert (kafka["owner"], kafka["units_moved"], kafka["stopped_us"]) == (
         "c3",
@@ -113,7 +113,7 @@ def test_worker_that_takes_over_goes_on_behind_the_last_chunk(writer, core):
     seconds = [
         row["at_us"] // SECOND
         for row in rows_of(writer.folder)
-        if row["kind"] == "rig" and row["rig"] == "kafka"
+        if row["kind"] == "lane" and row["lane"] == "kafka"
     ]
     assert seconds == sorted(set(seconds))
 
@@ -130,7 +130,10 @@ def test_only_the_newest_chunks_stay(tmp_path, monkeypatch):
     monkeypatch.setattr(chunks, "CHUNKS_KEPT", 3)
     for second in range(6):
         chunk_write(
-            tmp_path, second, second, [{"lab": "x", "rig": "kafka", "kind": "rig", "at_us": second * SECOND}]
+            tmp_path,
+            second,
+            second,
+            [{"lab": "x", "lane": "kafka", "kind": "lane", "at_us": second * SECOND}],
         )
     assert chunk_names(tmp_path) == [f"{second:012d}-{second:012d}.parquet" for second in (3, 4, 5)]
     assert last_second(tmp_path) == 5

@@ -47,7 +47,7 @@ def a_lab() -> tuple[Lab, str]:
     lab = opened.lab
     first = lab.commands.count() + 1  # it begins with the order to play
     for position, (kind, at_s) in enumerate((("join", 8), ("pause_lab", 9), ("join", 30)), first):
-        body = {"command_id": f"c{position}", "kind": kind, "rig": "all", "consumer": None, "args": {}}
+        body = {"command_id": f"c{position}", "kind": kind, "lane": "all", "consumer": None, "args": {}}
         StoredCommand.objects.create(
             lab=lab,
             command_id=f"c{position}",

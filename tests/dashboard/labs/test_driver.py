@@ -221,7 +221,7 @@ def join_at(at_us: int, name: str) -> dict[str, Any]:
         "body": {
             "command_id": f"study:{name}",
             "kind": "join",
-            "rig": "all",
+            "lane": "all",
             "consumer": name,
             "args": {"count": 1},
         },

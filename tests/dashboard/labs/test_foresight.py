@@ -79,10 +79,10 @@ def test_foresight_and_lab_agree_about_a_consumer(lab: Lab, kind: str) -> None:
     """Of each consumer, in all lanes, in one and in one that there is not. What is refused changes nothing, so
     the next order goes to the same lab; after one that was taken it is another."""
     for consumer, lane in product(CONSUMERS, ("nowhere", "all", "kafka", "pulsar")):
-        command = {"command_id": f"y{consumer}{lane}", "kind": kind, "rig": lane, "consumer": consumer}
+        command = {"command_id": f"y{consumer}{lane}", "kind": kind, "lane": lane, "consumer": consumer}
         field = agree(lab, check_command({**command, "args": ARGS.get(kind, {})}))
         if lane == "nowhere":
-            assert field == "rig"
+            assert field == "lane"
         if field is None:
             lab = lived()
 
@@ -100,9 +100,9 @@ def test_who_was_made_faster_can_be_brought_back_to_its_pace(lab: Lab) -> None:
         ("speed", {"args": {"speed": 4}}, None),
         ("join", {"args": {"count": 508}}, "args.count"),
         ("join", {"args": {"count": 3}}, None),
-        ("set_algorithm", {"rig": "kafka", "args": {"algorithm": "range"}}, "args.algorithm"),
-        ("set_algorithm", {"rig": "kafka", "args": {"algorithm": "modulo"}}, "args.algorithm"),
-        ("set_algorithm", {"rig": "kafka", "args": {"algorithm": "sticky"}}, None),
+        ("set_algorithm", {"lane": "kafka", "args": {"algorithm": "range"}}, "args.algorithm"),
+        ("set_algorithm", {"lane": "kafka", "args": {"algorithm": "modulo"}}, "args.algorithm"),
+        ("set_algorithm", {"lane": "kafka", "args": {"algorithm": "sticky"}}, None),
     ],
 )
 def test_foresight_and_lab_agree_about_the_rest(

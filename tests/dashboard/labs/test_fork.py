@@ -120,7 +120,7 @@ def test_time_and_position_together_tell_commands_of_one_time_apart(world: World
     request = {"until_us": at_us(lab, 4), "until_position": 4, "speed": 4}
     view = view_of(driven(world, fork(lab, request)))
     assert (len(view["consumers"]), view["speed"], view["playing"]) == (4, 4, False)
-    assert view["rigs"]["rabbitmq"]["algorithm"] == "prefetch_1"
+    assert view["lanes"]["rabbitmq"]["algorithm"] == "prefetch_1"
     link = {"at_us": request["until_us"], "position": 4, "speed": 4}
     assert of_the_core(view_of(driven(world, fork(lab, link)))) == of_the_core(view), (
         "a copied link says the same"

@@ -58,8 +58,8 @@ def test_copy_shows_the_lab_as_it_was_then_paused_at_its_speed(world: World) -> 
     assert seen(now) == seen(then)
     assert (now["at_us"], now["playing"], now["speed"]) == (then["at_us"], False, 4)
     assert set(now["consumers"]) == {"c1", "c2", "c3", "c4"}
-    assert now["rigs"]["rabbitmq"]["algorithm"] == "prefetch_1"
-    assert now["rigs"]["pulsar"]["consumers"]["c1"]["state"] == "live"
+    assert now["lanes"]["rabbitmq"]["algorithm"] == "prefetch_1"
+    assert now["lanes"]["pulsar"]["consumers"]["c1"]["state"] == "live"
     assert [event["id"] for event in selectors.events_since(lab_id=copy.pk, seq=0)] == [
         event["id"]
         for event in selectors.events_since(lab_id=lab.pk, seq=0)
@@ -76,7 +76,7 @@ def test_copy_plays_on_by_itself_and_the_original_is_untouched(world: World) -> 
     world.run(0.5)
     assert view_of(copy)["at_us"] > then["at_us"] and view_of(copy)["speed"] == 20
     assert selectors.journal(lab=Lab.objects.get(pk=lab.pk)) == journal
-    assert "c4" in view_of(lab)["rigs"]["tubemq"]["consumers"]
+    assert "c4" in view_of(lab)["lanes"]["tubemq"]["consumers"]
 
 
 def test_what_a_paused_lab_was_ordered_at_the_same_time_but_later_is_left_out(world: World) -> None:
@@ -111,7 +111,7 @@ def test_a_step_that_was_made_after_the_link_was_copied_is_left_out(world: World
 
 
 def test_copy_of_a_moment_does_the_script_that_came_after_it(world: World) -> None:
-    body = {"command_id": "study:1", "kind": "join", "rig": "all", "consumer": "late", "args": {"count": 1}}
+    body = {"command_id": "study:1", "kind": "join", "lane": "all", "consumer": "late", "args": {"count": 1}}
     lab = services.lab_open(request={}, script=[{"at_us": 2_000_000, "body": body}]).lab
     world.transport.watching.add(lab.pk)
     world.run(3)

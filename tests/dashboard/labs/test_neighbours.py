@@ -93,7 +93,13 @@ def test_a_change_that_cannot_be_told(two: Two, monkeypatch: pytest.MonkeyPatch,
 
 def test_a_visitor_who_took_the_scripts_next_id(two: Two) -> None:
     """As it was seen: the row of the id is there, written before the API refused such ids."""
-    body = {"command_id": "study:abc:1", "kind": "join", "rig": "all", "consumer": "c9", "args": {"count": 1}}
+    body = {
+        "command_id": "study:abc:1",
+        "kind": "join",
+        "lane": "all",
+        "consumer": "c9",
+        "args": {"count": 1},
+    }
     StoredCommand.objects.create(
         lab=two.broken, command_id="study:abc:1", position=2, body=body, state="refused"
     )
@@ -185,7 +191,7 @@ def test_rows_that_cannot_be_read(two: Two, table: str) -> None:
     two.world.run(0.2)
     two.world.shard._forget(two.broken.pk)
     if table == "scenario":
-        Lab.objects.filter(pk=two.broken.pk).update(scenario={"rigs": 7})
+        Lab.objects.filter(pk=two.broken.pk).update(scenario={"lanes": 7})
     elif table == "script":
         Lab.objects.filter(pk=two.broken.pk).update(script=[{"when": 1}])
     elif table == "command":
@@ -215,7 +221,7 @@ def test_waiting_commands_that_cannot_be_read(two: Two) -> None:
 
 def test_lab_that_never_had_a_view_says_so_on_its_page(world: World) -> None:
     lab = world.open()
-    Lab.objects.filter(pk=lab.pk).update(scenario={**lab.scenario, "rigs": 7})
+    Lab.objects.filter(pk=lab.pk).update(scenario={**lab.scenario, "lanes": 7})
     world.run(0.2)
     reason = Lab.objects.get(pk=lab.pk).failed_reason
     assert reason

@@ -39,20 +39,20 @@ def demo(world: World) -> Lab:
 def changed(message: dict[str, Any]) -> set[str]:
     """The panels that a frame touches."""
     paths = [operation["path"].split("/") for operation in message.get("patch", ())]
-    return {path[3] for path in paths if len(path) > 3 and path[1] == "rigs" and path[3] in PANELS}
+    return {path[3] for path in paths if len(path) > 3 and path[1] == "lanes" and path[3] in PANELS}
 
 
 def test_a_view_has_the_panels_that_are_asked_for_and_no_others() -> None:
     lab = CoreLab(scenario_from_json({"name": "demo", "seed": 1}))
     lab.advance_to(1_000_000)
     full = lab.view()
-    assert [name for name in PANELS if name in full["rigs"]["kafka"]] == list(KAFKA)
+    assert [name for name in PANELS if name in full["lanes"]["kafka"]] == list(KAFKA)
     for wanted in [(), ("cluster",), ("pulsar", "group"), PANELS]:
         view = whole(lab.viewing(wanted))
-        for lane_id, lane in view["rigs"].items():
+        for lane_id, lane in view["lanes"].items():
             assert lane == {
                 name: part
-                for name, part in full["rigs"][lane_id].items()
+                for name, part in full["lanes"][lane_id].items()
                 if name not in PANELS or name in wanted
             }
 
@@ -86,9 +86,9 @@ def test_opening_a_page_brings_its_panels_and_closing_it_leaves_them(world: Worl
     world.transport.panels[demo.pk] = set()
     world.run(1.5)
     driver.panels.due(world.clock.now_s, True)
-    kept = driver.view["rigs"]["kafka"]["cluster"]
+    kept = driver.view["lanes"]["kafka"]["cluster"]
     world.run(1)
-    assert driver.view["rigs"]["kafka"]["cluster"] is kept and driver.view["feed"]["panels"] == []
+    assert driver.view["lanes"]["kafka"]["cluster"] is kept and driver.view["feed"]["panels"] == []
 
 
 def test_an_order_is_seen_in_every_panel_at_once(world: World, demo: Lab) -> None:
@@ -96,13 +96,13 @@ def test_an_order_is_seen_in_every_panel_at_once(world: World, demo: Lab) -> Non
 
     def stored() -> Any:
         demo.refresh_from_db()
-        return json.loads(demo.view.text)["rigs"]["kafka"]["cluster"]["brokers"]["2"]
+        return json.loads(demo.view.text)["lanes"]["kafka"]["cluster"]["brokers"]["2"]
 
     assert stored()["stage"] == "running"
-    world.order(demo, "cluster_crash", rig="kafka", args={"broker": 2})
+    world.order(demo, "cluster_crash", lane="kafka", args={"broker": 2})
     world.run(0.1)
     assert stored()["stage"] != "running" and "come_back" in stored()["verbs"]
-    answer = world.order(demo, "cluster_come_back", rig="kafka", args={"broker": 2})
+    answer = world.order(demo, "cluster_come_back", lane="kafka", args={"broker": 2})
     world.run(0.1)
     assert answer["state"] == "accepted" and "come_back" not in stored()["verbs"]
 
@@ -112,9 +112,9 @@ def test_a_lab_at_rest_has_all_panels_of_its_last_moment(world: World, demo: Lab
     world.shard._rest(driver)
     stored = json.loads(demo.view.text)
     full = driver.core.view()
-    for lane_id, lane in full["rigs"].items():
+    for lane_id, lane in full["lanes"].items():
         for name in PANELS:
-            assert stored["rigs"][lane_id].get(name) == json.loads(json.dumps(lane.get(name)))
+            assert stored["lanes"][lane_id].get(name) == json.loads(json.dumps(lane.get(name)))
     assert stored["feed"]["panels"] == list(PANELS)
 
 

@@ -17,7 +17,7 @@ def entry(at_s: float, kind: str, consumer: str) -> dict[str, Any]:
     body = {
         "command_id": f"study:{kind}-{consumer}",
         "kind": kind,
-        "rig": "all",
+        "lane": "all",
         "consumer": consumer,
         "args": args,
     }

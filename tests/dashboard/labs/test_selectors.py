@@ -19,7 +19,7 @@ SCENARIO: dict[str, Any] = {
     "name": "demo",
     "seed": 7,
     "workload": {"kind": "flights"},
-    "rigs": [{"id": "kafka"}, {"id": "second"}],
+    "lanes": [{"id": "kafka"}, {"id": "second"}],
 }
 
 
@@ -83,7 +83,7 @@ def test_what_a_lab_is_names_its_lanes_and_parent_and_no_secret() -> None:
     meta = selectors.lab_meta(
         lab=lab_row("child", VISITOR, parent=parent, position=4, status="failed", failed_reason="why")
     )
-    assert (meta["rigs"], meta["parent"], meta["position"]) == (["kafka", "second"], "parent", 4)
+    assert (meta["lanes"], meta["parent"], meta["position"]) == (["kafka", "second"], "parent", 4)
     assert (meta["status"], meta["failed_reason"]) == ("failed", "why")
     assert meta["created_at"] == "2023-11-14T22:13:20+00:00" and not [
         name for name in meta if "hash" in name or "lease" in name
@@ -186,7 +186,7 @@ def test_turning_points_are_those_after_a_place_of_this_lab() -> None:
     ("query", "moment"),
     [
         ("", {}),
-        ("lang=en&rig=kafka", {}),
+        ("lang=en&lane=kafka", {}),
         ("at_us=83250000&position=5&speed=4", {"at_us": 83_250_000, "position": 5, "speed": 4}),
         ("speed=0.5", {"speed": 0.5}),
         ("until_us=5", {}),  # a program's word, not a link's

@@ -25,7 +25,7 @@ def submit(
 def test_opening_stores_a_complete_scenario_and_only_a_hash_of_the_token() -> None:
     opened = services.lab_open(request={"scenario": "mine", "seed": 11})
     assert opened.lab.scenario["name"] == "mine" and opened.lab.scenario["seed"] == 11
-    assert {lane["model"] for lane in opened.lab.scenario["rigs"]} == {
+    assert {lane["model"] for lane in opened.lab.scenario["lanes"]} == {
         "pulsar",
         "kafka",
         "tubemq",
@@ -72,9 +72,12 @@ def test_what_the_last_view_rules_out_is_refused_at_once(world: World) -> None:
         ({"kind": "crash", "consumer": "nobody"}, "consumer"),
         ({"kind": "join", "consumer": "c1"}, "consumer"),
         ({"kind": "join", "args": {"count": 510}}, "args.count"),
-        ({"kind": "join", "rig": "nowhere"}, "rig"),
-        ({"kind": "set_algorithm", "rig": "pulsar", "args": {"algorithm": "prefetch_5"}}, "args.algorithm"),
-        ({"kind": "set_algorithm", "rig": "rabbitmq", "args": {"algorithm": "prefetch_5"}}, "args.algorithm"),
+        ({"kind": "join", "lane": "nowhere"}, "lane"),
+        ({"kind": "set_algorithm", "lane": "pulsar", "args": {"algorithm": "prefetch_5"}}, "args.algorithm"),
+        (
+            {"kind": "set_algorithm", "lane": "rabbitmq", "args": {"algorithm": "prefetch_5"}},
+            "args.algorithm",
+        ),
     ]:
         with pytest.raises(Refused) as refused:
             world.order(lab, **command)
@@ -149,7 +152,7 @@ def test_fork_takes_a_workload_or_a_seed_and_nothing_else() -> None:
         and fork.scenario["seed"] == 9
     )
     assert fork.parent_id == opened.lab.pk
-    for request in ({"rigs": []}, {"workload": {"key": "nothing"}}, {"workload": 3}, {"seed": -1}):
+    for request in ({"lanes": []}, {"workload": {"key": "nothing"}}, {"workload": 3}, {"seed": -1}):
         with pytest.raises(Refused) as refused:
             services.lab_fork(lab_id=opened.lab.pk, request=request)
         assert refused.value.status == 400

@@ -65,8 +65,8 @@ def test_paused_lab_shows_what_an_order_did_although_requests_take_time(world: W
     world.run(0.5)
     after = view_of(lab)
     assert (
-        after["rigs"]["rabbitmq"]["consumers"]["c4"]["state"] == "live"
-        and after["rigs"]["rabbitmq"]["bill"]["settled"]
+        after["lanes"]["rabbitmq"]["consumers"]["c4"]["state"] == "live"
+        and after["lanes"]["rabbitmq"]["bill"]["settled"]
     )
     assert 0 < after["at_us"] - before["at_us"] < 5_000
     world.run(1)
@@ -102,7 +102,7 @@ def test_refusal_by_the_lab_is_stored_told_and_changes_nothing(world: World) -> 
     words = refusals[0]["data"]["words"]
     assert words["en"] == refusals[0]["data"]["fields"]["consumer"][0] and "zed" in words["zh-hans"]
     assert re.search("[\u4e00-\u9fff]", words["zh-hans"]), "each reader has the reason in their own language"
-    assert list(view_of(lab)["rigs"]["tubemq"]["order"]).count("zed") == 1
+    assert list(view_of(lab)["lanes"]["tubemq"]["order"]).count("zed") == 1
 
 
 def test_view_after_a_restart_is_the_view_without_one(world: World) -> None:
@@ -162,7 +162,7 @@ def test_of_two_drivers_the_one_that_lost_its_lease_writes_nothing(world: World)
     world.transport.entries.append(lab.pk)
     world.run(0.2, winner)
     assert StoredCommand.objects.get(lab=lab, position=2).state == "applied"
-    assert len(view_of(lab)["rigs"]["tubemq"]["order"]) == 4, "applied once"
+    assert len(view_of(lab)["lanes"]["tubemq"]["order"]) == 4, "applied once"
 
 
 def test_losing_redis_costs_a_snapshot_and_no_command(world: World) -> None:

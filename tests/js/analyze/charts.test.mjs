@@ -247,7 +247,7 @@ test("share: what no consumer owns has a column of its own in the table", () => 
 
 test("live windows: a narrow picture has room for each of its times", () => {
   const windows = gather(
-    Array.from({ length: 300 }, (_, place) => ({ start_us: 1.7e15 + place * 1e6, rig: "orders", throughput: 5 })),
+    Array.from({ length: 300 }, (_, place) => ({ start_us: 1.7e15 + place * 1e6, lane: "orders", throughput: 5 })),
   );
   const times = (width) =>
     chartOf("throughput").layout({ windows, words: {}, say, colors: COLORS, width }).layout.xaxis.tickvals.length;
@@ -271,9 +271,9 @@ test("churn: changes are counted in whole numbers, each once", () => {
   }
 });
 
-test("live windows: a window told again replaces itself, rigs that have no such figure are left out", () => {
-  const row = (second, rig, more) => ({
-    start_us: second * 1e6, end_us: (second + 1) * 1e6, rig, throughput: 10, lag: null, skew: 1.2, hw_lag: null,
+test("live windows: a window told again replaces itself, lanes that have no such figure are left out", () => {
+  const row = (second, lane, more) => ({
+    start_us: second * 1e6, end_us: (second + 1) * 1e6, lane, throughput: 10, lag: null, skew: 1.2, hw_lag: null,
     rebalance_cost: 0, ...more,
   });
   const windows = gather([

@@ -8,7 +8,7 @@ import { held as onWire, waysOf } from "../../../static/js/cluster/wire.js";
 import { load, say } from "../fixtures/load.mjs";
 
 export const [well, sending, unnoticed, moved, back, large] = load("cluster").map((view) => ({
-  ...view, cluster: view.rigs.kafka.cluster,
+  ...view, cluster: view.lanes.kafka.cluster,
 }));
 export const ALL = [well, sending, unnoticed, moved, back, large], NAME = "flights-0", HEIGHT = 600;
 

@@ -6,7 +6,7 @@ import { inOrder } from "../../../static/js/groups/members.js";
 import { layout as sequence } from "../../../static/js/groups/sequence.js";
 import { load, say } from "../fixtures/load.mjs";
 
-export const ALL = load("groups").map((view) => ({ ...view, ...view.rigs.kafka }));
+export const ALL = load("groups").map((view) => ({ ...view, ...view.lanes.kafka }));
 export const [empty, first, rest, silent, nobody, epochs, large, committed] = ALL;
 export const CLASSIC = {
   states: ["Empty", "PreparingRebalance", "CompletingRebalance", "Stable"],

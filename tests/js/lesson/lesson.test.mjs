@@ -42,17 +42,17 @@ test("any other value is as the file writes it", () => {
 test("where checks ask several lanes each names its own as the Stage does", () => {
   const own = { en: "" }, ask = (lane) => ({ lane, number: "lag", at_us: 0, asks: { is: 1 }, says: own });
   const view = {
-    at_us: 0, rigs: { kafka: { model: "kafka" }, old: { model: "kafka" } },
+    at_us: 0, lanes: { kafka: { model: "kafka" }, old: { model: "kafka" } },
     lesson: {
       title: own, watch_for: own, you_will_learn: own, lasts_us: 9, meddled_us: null, captions: [],
       checks: [ask("kafka"), ask("old")], results: {},
     },
   };
-  assert.deepEqual(lessonOf(view, say).checks.map(({ about }) => about), ["rig.kafka · 1", "rig.kafka old · 1"]);
+  assert.deepEqual(lessonOf(view, say).checks.map(({ about }) => about), ["model.kafka · 1", "model.kafka old · 1"]);
   view.lesson.lanes = { old: { en: "High watermark", zh: "高水位" } };
   const named = (code, params) => (code === "list.named" ? `${params.name}: ${params.what}` : say(code, params));
   assert.deepEqual(
     lessonOf(view, named).checks.map(({ about }) => about),
-    ["rig.kafka · 1", "rig.kafka: High watermark · 1"],
+    ["model.kafka · 1", "model.kafka: High watermark · 1"],
   );
 });

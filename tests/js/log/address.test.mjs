@@ -46,6 +46,6 @@ test("only an answer that would come again is final", () => {
 });
 
 test("a place is named as an address writes it", () => {
-  assert.equal(placeWords({ broker: "2", topic: null, partition: "0", rig: "kafka" }), "broker=2&partition=0");
+  assert.equal(placeWords({ broker: "2", topic: null, partition: "0", lane: "kafka" }), "broker=2&partition=0");
   assert.equal(placeWords({ broker: null, topic: null, partition: null }), "");
 });

@@ -9,8 +9,8 @@ import { say } from "../fixtures/load.mjs";
 import { RATE, mixed, keyBased, letters, retry, sharedBatches, failoverBatches, colorOf, check } from "./known.mjs";
 
 test("a column for each entry: who got it above, each key in its owner's colour, and what went astray outlined", () => {
-  for (const rig of [mixed, keyBased]) for (const width of [290, 620, 1100]) {
-    const known = rig.pulsar.batches, shapes = check(batches.layout(known, { width, colorOf: colorOf(rig), say }));
+  for (const lane of [mixed, keyBased]) for (const width of [290, 620, 1100]) {
+    const known = lane.pulsar.batches, shapes = check(batches.layout(known, { width, colorOf: colorOf(lane), say }));
     const entries = batches.shown(known, width);
     const cells = shapes.filter(({ id }) => id.startsWith("cell-"));
     const strays = cells.filter((shape) => shape.class === "stray");
@@ -19,7 +19,7 @@ test("a column for each entry: who got it above, each key in its owner's colour,
     assert.equal(strays.length, entries.reduce((sum, [, entry]) => sum + batches.misplacedIn(entry), 0));
     for (const { x, width: wide } of cells) assert.ok(x >= 0 && x + wide <= width, `${x} + ${wide} in ${width}`);
     assert.ok(Math.max(...cells.map(({ y, height }) => y + height)) <= batches.tall(known, width));
-    assert.equal(strays.length > 0, rig === mixed);
+    assert.equal(strays.length > 0, lane === mixed);
   }
   const [[position, entry]] = batches.shown(mixed.pulsar.batches, 290);
   const cell = batches
@@ -33,8 +33,9 @@ test("a column for each entry: who got it above, each key in its owner's colour,
 
 test("where keys have no owner a column has one colour, nothing is astray, " +
   "and of several partitions each entry says its own", () => {
-  for (const rig of [sharedBatches, failoverBatches]) {
-    const known = rig.pulsar.batches, shapes = check(batches.layout(known, { width: 620, colorOf: colorOf(rig), say }));
+  for (const lane of [sharedBatches, failoverBatches]) {
+    const known = lane.pulsar.batches;
+    const shapes = check(batches.layout(known, { width: 620, colorOf: colorOf(lane), say }));
     const entries = batches.shown(known, 620);
     assert.ok(!known.has_owners && known.misplaced === 0 && entries.length > 3);
     assert.equal(shapes.filter((shape) => shape.class === "stray").length, 0);
@@ -97,8 +98,8 @@ test("the table of batches has every entry, the newest first", () => {
 });
 
 test("each message stands on its ladder as often as it was delivered, and the foot counts the dead letters", () => {
-  for (const rig of [letters, retry]) for (const width of [290, 620, 1100]) {
-    const { again } = rig.pulsar, shapes = check(ladder.layout(again, { width, colorOf: colorOf(rig), say }));
+  for (const lane of [letters, retry]) for (const width of [290, 620, 1100]) {
+    const { again } = lane.pulsar, shapes = check(ladder.layout(again, { width, colorOf: colorOf(lane), say }));
     const columns = shapes.filter(({ id }) => id.startsWith("record-"));
     const drawn = columns.map(({ id }) => again.entries[id.slice(7)]);
     assert.ok(drawn.length > 0 && drawn.length <= again.count);

@@ -5,7 +5,7 @@ import test from "node:test";
 import * as cursor from "../../../static/js/pulsar/cursor.js";
 import { drainingTable, handedTable, spaceTable } from "../../../static/js/pulsar/tables.js";
 import { say } from "../fixtures/load.mjs";
-import { RIGS, joined, newcomer, draining, colorOf, check } from "./known.mjs";
+import { LANES, joined, newcomer, draining, colorOf, check } from "./known.mjs";
 
 test("the strip's marks stand where the numbers say, and entries have the colour of who holds them", () => {
   const one = newcomer.pulsar.cursors["-1"], width = 900;
@@ -25,13 +25,13 @@ test("the strip's marks stand where the numbers say, and entries have the colour
 });
 
 test("the tables say what the pictures show", () => {
-  for (const rig of RIGS) {
-    const { head, rows, terms } = spaceTable(rig, say);
+  for (const lane of LANES) {
+    const { head, rows, terms } = spaceTable(lane, say);
     assert.ok(
       head.length === terms.length &&
         rows.every((row) => row.length === head.length && row.every((text) => typeof text === "string")),
     );
-    const table = cursor.table(rig.pulsar.cursors, say);
+    const table = cursor.table(lane.pulsar.cursors, say);
     assert.ok(table.rows.every((row) => row.length === table.head.length));
   }
   assert.equal(handedTable(joined, say).rows.length, joined.pulsar.handed.length);

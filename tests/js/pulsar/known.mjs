@@ -5,7 +5,7 @@ import { load } from "../fixtures/load.mjs";
 
 // nothing comes in: no load is beyond what consumers handle
 export const RATE = 0;
-export const RIGS = load("pulsar").map(({ rigs }) => rigs.pulsar);
+export const LANES = load("pulsar").map(({ lanes }) => lanes.pulsar);
 export const [
   joined,
   newcomer,
@@ -23,8 +23,8 @@ export const [
   refusedAcks,
   sharedBatches,
   failoverBatches,
-] = RIGS;
-export const colorOf = (rig) => (name) => rig.consumers[name]?.color ?? null;
+] = LANES;
+export const colorOf = (lane) => (name) => lane.consumers[name]?.color ?? null;
 
 export function check(shapes) {
   const ids = shapes.map(({ id }) => id);

@@ -11,7 +11,7 @@ const identity = ["a", "b", "c", "d", "e", "f", "g"];
 test("the chart is what the lab has kept, whenever the page was opened, " +
   "with a gap where a consumer was not there", () => {
   const view = {
-    rigs: { pulsar: { pulsar: { history: { 9: { c1: 40, c2: 50 }, 10: { c1: 42 }, 11: { c1: 40, c4: 10 } } } } },
+    lanes: { pulsar: { pulsar: { history: { 9: { c1: 40, c2: 50 }, 10: { c1: 42 }, 11: { c1: 40, c4: 10 } } } } },
     history: { 8: { pulsar: 3 }, 9: { pulsar: 1.25 }, 10: { pulsar: null }, 11: { pulsar: 1.5 } },
   };
   const rows = rowsOf(view, "pulsar");
@@ -28,7 +28,7 @@ test("the chart is what the lab has kept, whenever the page was opened, " +
       ["c1", [4, 4.2, 4]], ["c2", [5, null, null]], ["c4", [null, null, 1]], ["subscription.skew", [1.25, null, 1.5]],
     ],
   );
-  assert.deepEqual(rowsOf({ rigs: { pulsar: { pulsar: {} } } }, "pulsar"), [], "a view from before the lab kept it");
+  assert.deepEqual(rowsOf({ lanes: { pulsar: { pulsar: {} } } }, "pulsar"), [], "a view from before the lab kept it");
 });
 
 test("times under the chart stand apart, though samples of many consumers are few", () => {

@@ -10,16 +10,16 @@ import * as round from "../../../static/js/pulsar/round.js";
 import { handovers, owned, seen, windowOf } from "../../../static/js/pulsar/space.js";
 import * as standbys from "../../../static/js/pulsar/standbys.js";
 import { say } from "../fixtures/load.mjs";
-import { RIGS, joined, draining, colorOf, check } from "./known.mjs";
+import { LANES, joined, draining, colorOf, check } from "./known.mjs";
 
-const hashed = RIGS.filter(({ picture }) => "space" in picture);
+const hashed = LANES.filter(({ picture }) => "space" in picture);
 
-function spaceOf(rig, size) {
-  const { picture, pulsar } = rig, window = windowOf(picture.space / 3, picture.space / 24, picture.space);
+function spaceOf(lane, size) {
+  const { picture, pulsar } = lane, window = windowOf(picture.space / 3, picture.space / 24, picture.space);
   const slots = Object.keys(pulsar.draining?.slots ?? {}).map(Number);
   if (picture.kind === "ring") {
     return [
-      ...ring.bands(picture, colorOf(rig), size),
+      ...ring.bands(picture, colorOf(lane), size),
       ...ring.marks(picture, size, {
         lens: window, slot: 7, draining: slots,
         lines: [
@@ -29,40 +29,40 @@ function spaceOf(rig, size) {
     ];
   }
   return [
-    ...ranges.bands(picture, colorOf(rig), size, say),
+    ...ranges.bands(picture, colorOf(lane), size, say),
     ...ranges.marks(picture, size, { lens: window, slot: 7, draining: slots, number: String }),
   ];
 }
 
 test("every picture of every moment is whole, on a phone and on a wide screen", () => {
-  for (const rig of RIGS) for (const width of [290, 620, 1100]) {
-    for (const one of Object.values(rig.pulsar.cursors)) {
-      check(cursor.layout(one, { width, order: rig.order, colorOf: colorOf(rig), say }));
+  for (const lane of LANES) for (const width of [290, 620, 1100]) {
+    for (const one of Object.values(lane.pulsar.cursors)) {
+      check(cursor.layout(one, { width, order: lane.order, colorOf: colorOf(lane), say }));
     }
-    if ("space" in rig.picture) {
-      check(spaceOf(rig, width));
-      for (const span of [16, rig.picture.space / 300, rig.picture.space]) {
+    if ("space" in lane.picture) {
+      check(spaceOf(lane, width));
+      for (const span of [16, lane.picture.space / 300, lane.picture.space]) {
         check(
-          lens.layout(rig.picture, {
-            window: windowOf(rig.picture.space / 2, span, rig.picture.space), width, colorOf: colorOf(rig),
-            slot: rig.picture.space / 2, draining: rig.pulsar.draining?.slots ?? {}, say,
+          lens.layout(lane.picture, {
+            window: windowOf(lane.picture.space / 2, span, lane.picture.space), width, colorOf: colorOf(lane),
+            slot: lane.picture.space / 2, draining: lane.pulsar.draining?.slots ?? {}, say,
           }),
         );
       }
-    } else if (rig.pulsar.failover) {
-      check(standbys.layout(rig.pulsar, { width, colorOf: colorOf(rig), chosen: rig.order[0], say }));
+    } else if (lane.pulsar.failover) {
+      check(standbys.layout(lane.pulsar, { width, colorOf: colorOf(lane), chosen: lane.order[0], say }));
     } else
       check(
-        round.layout(rig.picture, rig.pulsar.consumers, {
-          width, colorOf: colorOf(rig), permitsMost: rig.pulsar.queue_size, chosen: null, say,
+        round.layout(lane.picture, lane.pulsar.consumers, {
+          width, colorOf: colorOf(lane), permitsMost: lane.pulsar.queue_size, chosen: null, say,
         }),
       );
   }
 });
 
 test("what changed hands in the picture is what the server counts, giver by giver", () => {
-  for (const rig of hashed.filter(({ picture }) => picture.before)) {
-    const { picture, pulsar } = rig, counted = new Map();
+  for (const lane of hashed.filter(({ picture }) => picture.before)) {
+    const { picture, pulsar } = lane, counted = new Map();
     for (const [from, to, giver, taker] of handovers(picture, picture.kind === "ring")) {
       const key = `${picture.names[giver]}>${picture.names[taker]}`;
       counted.set(key, (counted.get(key) ?? 0) + to - from);

@@ -97,17 +97,17 @@ test("where every consumer is active the headline speaks of no standbys", () => 
 });
 
 test("the round names levels where there are any", () => {
-  const rig = structuredClone(shared);
+  const lane = structuredClone(shared);
   const words = () =>
     round
-      .layout(rig.picture, rig.pulsar.consumers, {
-        width: 500, colorOf: colorOf(rig), permitsMost: 1000, chosen: null, say,
+      .layout(lane.picture, lane.pulsar.consumers, {
+        width: 500, colorOf: colorOf(lane), permitsMost: 1000, chosen: null, say,
       })
       .filter(({ id }) => id.startsWith("level-"));
   assert.equal(words().length, 0);
-  rig.pulsar.consumers[rig.picture.ring[0]].priority = 2;
+  lane.pulsar.consumers[lane.picture.ring[0]].priority = 2;
   assert.deepEqual(
     check(words()).map(({ text }) => text),
-    rig.picture.ring.map((_, place) => `subscription.level {"priority":${place ? 0 : 2}}`),
+    lane.picture.ring.map((_, place) => `subscription.level {"priority":${place ? 0 : 2}}`),
   );
 });

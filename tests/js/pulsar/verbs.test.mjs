@@ -14,7 +14,7 @@ test("verbs follow from the consumer's state and from the registry", () => {
     join: [], pause: [], resume: [], pulsar_hold_acks: [], pulsar_release_acks: [], slow: [], crash: [], leave: [],
     rejoin: [], pulsar_redeliver: [], pulsar_unsubscribe: [], pulsar_lose_receipts: ["seconds"],
   };
-  const of = (rig, name, known = kinds) => verbsOf(rig, name, known, say).map(({ id }) => id);
+  const of = (lane, name, known = kinds) => verbsOf(lane, name, known, say).map(({ id }) => id);
   assert.deepEqual(of(newcomer, null), ["join"]);
   assert.deepEqual(of(newcomer, "c1"), [
     "join", "resume", "pulsar_hold_acks", "crash", "leave", "pulsar_redeliver", "pulsar_unsubscribe",

@@ -11,8 +11,8 @@ const ANSWER = {
 };
 
 function tellsHash(type, { partitions = 0, topics = 0, ...answer } = {}) {
-  const rig = { order: ["c1"], pulsar: { type, partitions, topics, consumers: { c1: { connected: true } } } };
-  return lines({ ...ANSWER, ...answer }, rig, say).some(([, , , term]) => term === "key_hash");
+  const lane = { order: ["c1"], pulsar: { type, partitions, topics, consumers: { c1: { connected: true } } } };
+  return lines({ ...ANSWER, ...answer }, lane, say).some(([, , , term]) => term === "key_hash");
 }
 
 test("under Key_Shared the hash decides", () => assert.ok(tellsHash("Key_Shared", { slot: 1971, range: [0, 32767] })));

@@ -11,18 +11,18 @@ import {
 } from "../../../static/js/pulsar/words.js";
 import { say } from "../fixtures/load.mjs";
 import {
-  RATE, RIGS, joined, newcomer, draining, sticky, failover, shared, exclusive, nobody, crowd, mixed, letters,
+  RATE, LANES, joined, newcomer, draining, sticky, failover, shared, exclusive, nobody, crowd, mixed, letters,
   refusedAcks,
 } from "./known.mjs";
 
 function refusing(...names) {
-  const rig = structuredClone(exclusive);
-  const one = Object.values(rig.pulsar.consumers).find(({ idle }) => idle?.code === "refused");
-  for (const name in rig.pulsar.consumers) {
-    if (rig.pulsar.consumers[name].idle?.code === "refused") delete rig.pulsar.consumers[name];
+  const lane = structuredClone(exclusive);
+  const one = Object.values(lane.pulsar.consumers).find(({ idle }) => idle?.code === "refused");
+  for (const name in lane.pulsar.consumers) {
+    if (lane.pulsar.consumers[name].idle?.code === "refused") delete lane.pulsar.consumers[name];
   }
-  for (const name of names) rig.pulsar.consumers[name] = structuredClone(one);
-  return rig;
+  for (const name of names) lane.pulsar.consumers[name] = structuredClone(one);
+  return lane;
 }
 
 test("the headline names a crashed consumer before whoever waits for it", () => {
@@ -97,7 +97,7 @@ test("the page says which rule runs", () => {
   assert.doesNotMatch(rulesWords(shared, say), /order_words/);
   assert.match(rulesWords(failover, say), /"rule":"subscription.type.Failover {}".*version.3.2/);
   assert.deepEqual(spaceTable(joined, say).rows.map(([name]) => name), joined.order);
-  for (const rig of RIGS) assert.ok(spaceTitle(rig.pulsar, rig.picture, say) && spaceWords(rig, say));
+  for (const lane of LANES) assert.ok(spaceTitle(lane.pulsar, lane.picture, say) && spaceWords(lane, say));
   assert.match(spaceWords(sticky, say), /gap_words.3.2/);
   const current = { ...sticky, pulsar: { ...sticky.pulsar, rule: { selector: "current", order: "current" } } };
   assert.match(spaceWords(current, say), /gap_words.current/);
@@ -156,37 +156,37 @@ test("the headline names who waits, not whom it waits for", () => {
 });
 
 test("a gap that newcomers wait for is the head's sentence", () => {
-  const rig = structuredClone(newcomer);
-  const [name] = Object.entries(rig.pulsar.consumers).find(([, { idle }]) => idle?.code === "newcomer");
-  rig.pulsar.consumers[name].idle = { ...rig.pulsar.consumers[name].idle, holder: null, unowned: true };
-  assert.match(idleWords(rig.pulsar.consumers[name].idle, say), /subscription.nobody_owns/);
-  rig.picture = {
-    ...rig.picture, now: sticky.picture.now, space: sticky.picture.space, kind: sticky.picture.kind,
+  const lane = structuredClone(newcomer);
+  const [name] = Object.entries(lane.pulsar.consumers).find(([, { idle }]) => idle?.code === "newcomer");
+  lane.pulsar.consumers[name].idle = { ...lane.pulsar.consumers[name].idle, holder: null, unowned: true };
+  assert.match(idleWords(lane.pulsar.consumers[name].idle, say), /subscription.nobody_owns/);
+  lane.picture = {
+    ...lane.picture, now: sticky.picture.now, space: sticky.picture.space, kind: sticky.picture.kind,
     names: sticky.picture.names.slice(0, -1),
   };
-  assert.match(headline(rig, RATE, say), /subscription.head.gap_newcomers/);
+  assert.match(headline(lane, RATE, say), /subscription.head.gap_newcomers/);
 });
 
 test("the head says who is gone, which subscription is not there, " +
   "whose slice is too wide and what nobody could handle", () => {
-  const changed = (rig, change) => {
-    const copy = structuredClone(rig);
+  const changed = (lane, change) => {
+    const copy = structuredClone(lane);
     change(copy);
     return headline(copy, RATE, say);
   };
-  const rest = (rig) =>
-    Object.values(rig.pulsar.consumers).forEach((known) => {
+  const rest = (lane) =>
+    Object.values(lane.pulsar.consumers).forEach((known) => {
       known.idle = null;
     });
   assert.match(
-    changed(joined, (rig) => {
-      rig.pulsar.exists = false;
+    changed(joined, (lane) => {
+      lane.pulsar.exists = false;
     }),
     /^subscription.head.no_subscription/,
   );
   assert.match(
-    changed(shared, (rig) => {
-      for (const known of Object.values(rig.pulsar.consumers)) {
+    changed(shared, (lane) => {
+      for (const known of Object.values(lane.pulsar.consumers)) {
         Object.assign(known, { connected: false, idle: { code: "gone" } });
       }
     }),
@@ -194,55 +194,55 @@ test("the head says who is gone, which subscription is not there, " +
   );
   // One that has crashed and is given up stands by no more.
   assert.equal(
-    changed(failover, (rig) => {
-      rest(rig);
-      const { connected } = Object.values(rig.pulsar.consumers)[0], names = Object.keys(rig.pulsar.consumers);
+    changed(failover, (lane) => {
+      rest(lane);
+      const { connected } = Object.values(lane.pulsar.consumers)[0], names = Object.keys(lane.pulsar.consumers);
       assert.ok(connected);
-      rig.pulsar.failover.partitions = { 0: { active: names[0], next: null } };
-      for (const name of names.slice(1)) rig.pulsar.consumers[name].connected = false;
+      lane.pulsar.failover.partitions = { 0: { active: names[0], next: null } };
+      for (const name of names.slice(1)) lane.pulsar.consumers[name].connected = false;
     }),
     'subscription.head.failover_all {"count":1}',
   );
-  const uneven = (rig) => {
-    rest(rig);
-    rig.pulsar.batches = null;
-    const [wide, ...others] = [...owned(rig.picture.now, rig.picture)]
+  const uneven = (lane) => {
+    rest(lane);
+    lane.pulsar.batches = null;
+    const [wide, ...others] = [...owned(lane.picture.now, lane.picture)]
       .sort(([, one], [, other]) => other.slots - one.slots)
       .map(([name]) => name);
-    rig.pulsar.consumers[wide].queue = 150;
-    for (const name of others) rig.pulsar.consumers[name].queue = 10;
+    lane.pulsar.consumers[wide].queue = 150;
+    for (const name of others) lane.pulsar.consumers[name].queue = 10;
     return wide;
   };
   assert.match(changed(mixed, uneven), /^subscription.head.uneven .*"queue":150/);
   assert.match(
-    changed(mixed, (rig) => {
-      rig.consumers[uneven(rig)].state = "slow";
+    changed(mixed, (lane) => {
+      lane.consumers[uneven(lane)].state = "slow";
     }),
     /^subscription.head.well/,
   );
   assert.match(
-    changed(shared, (rig) => {
-      Object.values(rig.pulsar.consumers).forEach((known, place) => {
+    changed(shared, (lane) => {
+      Object.values(lane.pulsar.consumers).forEach((known, place) => {
         known.idle = place ? null : { code: "better_level", priority: 2, best: 0 };
       });
     }),
     /^subscription.head.levels .*"waiting":1/,
   );
-  const former = (rig) => {
-    rest(rig);
-    Object.values(rig.pulsar.consumers)[0].former = 9;
+  const former = (lane) => {
+    rest(lane);
+    Object.values(lane.pulsar.consumers)[0].former = 9;
   };
   assert.match(changed(failover, former), /^subscription.head.former .*"count":9/);
   assert.match(
-    changed(exclusive, (rig) => {
-      Object.values(rig.pulsar.consumers)[0].former = 9;
+    changed(exclusive, (lane) => {
+      Object.values(lane.pulsar.consumers)[0].former = 9;
     }),
     /^subscription.head.former/,
   );
   assert.match(
-    changed(letters, (rig) => {
-      rest(rig);
-      rig.pulsar.again.dead_letters = 2;
+    changed(letters, (lane) => {
+      rest(lane);
+      lane.pulsar.again.dead_letters = 2;
     }),
     /^subscription.head.letters/,
   );

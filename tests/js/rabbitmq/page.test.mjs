@@ -17,15 +17,15 @@ import { answerWords, bindingKey, graphWords, mayWords, story, waysTable } from 
 import { load, say } from "../fixtures/load.mjs";
 import { check } from "../pulsar/known.mjs";
 
-const RIGS = load("rabbitmq").map(({ rigs }) => rigs.rabbitmq);
-const [WORK, ORDERS, FULL, DOWN, AGAIN, EMPTY, MANY, NOBODY, PRIORITIES] = RIGS;
+const LANES = load("rabbitmq").map(({ lanes }) => lanes.rabbitmq);
+const [WORK, ORDERS, FULL, DOWN, AGAIN, EMPTY, MANY, NOBODY, PRIORITIES] = LANES;
 const FIRST_SENT = 2 ** 40;
 const KINDS = { join: [], rabbitmq_settle: [] };
 const codes = (texts) => texts.map((text) => text.split(" ")[0]);
-const graphs = (rig) => Object.values(rig.rabbitmq.vhosts);
-const told = (rig, vhost = "/") => {
-  const graph = rig.rabbitmq.vhosts[vhost];
-  return story(rig.rabbitmq, graph, ratesOf(rig.rabbitmq.history, vhost), say);
+const graphs = (lane) => Object.values(lane.rabbitmq.vhosts);
+const told = (lane, vhost = "/") => {
+  const graph = lane.rabbitmq.vhosts[vhost];
+  return story(lane.rabbitmq, graph, ratesOf(lane.rabbitmq.history, vhost), say);
 };
 
 test("every state has its story", () => {
@@ -76,7 +76,7 @@ test("a queue's course has its rates between samples, and none before the first"
 });
 
 test("what nobody uses is not drawn, and no edge hangs in the air", () => {
-  for (const graph of RIGS.flatMap(graphs)) {
+  for (const graph of LANES.flatMap(graphs)) {
     const { exchanges, bindings } = shownOf(graph);
     assert.ok(Object.values(bindings).every(({ source }) => source in exchanges));
     const own = Object.keys(graph.exchanges).filter((name) => name && !name.startsWith("amq."));
@@ -88,13 +88,13 @@ test("what nobody uses is not drawn, and no edge hangs in the air", () => {
 });
 
 test("every server is drawn, also one in the middle of a change", () => {
-  for (const rig of RIGS) for (const graph of graphs(rig)) {
-    const shown = shownOf(graph), colorOf = (name) => rig.consumers[name]?.color ?? null;
+  for (const lane of LANES) for (const graph of graphs(lane)) {
+    const shown = shownOf(graph), colorOf = (name) => lane.consumers[name]?.color ?? null;
     check(layout(shown, { width: 900, colorOf, words: graphWords(say), chosen: null }).shapes);
     assert.equal(shapeOf(shown), shapeOf(structuredClone(shown)));
     const { head, rows } = waysTable(shown, say);
     for (const row of rows) assert.ok(row.length === head.length && row.every((text) => typeof text === "string"));
-    for (const { cells } of queueRows(graph, ratesOf(rig.rabbitmq.history, graph.vhost), null, say)) {
+    for (const { cells } of queueRows(graph, ratesOf(lane.rabbitmq.history, graph.vhost), null, say)) {
       assert.ok(!/undefined|NaN/.test(JSON.stringify(cells)));
     }
   }

@@ -10,9 +10,9 @@ import { graphWords } from "../../../static/js/rabbitmq/words.js";
 import { load, say } from "../fixtures/load.mjs";
 import { check } from "../pulsar/known.mjs";
 
-const RIGS = load("rabbitmq").map(({ rigs }) => rigs.rabbitmq), ORDERS = RIGS[1].rabbitmq;
+const LANES = load("rabbitmq").map(({ lanes }) => lanes.rabbitmq), ORDERS = LANES[1].rabbitmq;
 const FIRST_SENT = 2 ** 40;
-const steps = RIGS.flatMap(({ rabbitmq }) => Object.values(rabbitmq.paths.of).flatMap((path) => path.steps));
+const steps = LANES.flatMap(({ rabbitmq }) => Object.values(rabbitmq.paths.of).flatMap((path) => path.steps));
 
 test("every step of every kept message has its sentence", () => {
   assert.ok(steps.length > 100);

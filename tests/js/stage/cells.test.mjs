@@ -25,11 +25,11 @@ const within = (inner, outer, slack = 0) =>
   inner.y + inner.height <= outer.y + outer.height + slack;
 
 function clients(name, height, change = () => {}) {
-  const view = load(name), rig = view.rigs.tubemq;
-  change(rig, view);
-  const shapes = clientGrid.layout(rig, { say, at: view.at_us, height });
+  const view = load(name), lane = view.lanes.tubemq;
+  change(lane, view);
+  const shapes = clientGrid.layout(lane, { say, at: view.at_us, height });
   return {
-    view, rig, shapes, of: new Map(shapes.map((shape) => [shape.id, shape])),
+    view, lane, shapes, of: new Map(shapes.map((shape) => [shape.id, shape])),
     cells: shapes.filter(({ id }) => id.startsWith("cell-")),
   };
 }
@@ -45,9 +45,9 @@ function fitsBeside(label, chip, plate, cell) {
 for (const count of [1, 3, 10, 12, 24, 36, 100, 512]) {
   for (const height of [TALL, SHORT]) for (const owner of ["c1", null]) {
     test(`one client with ${count} partitions, ${height}, ${owner ?? "unregistered"}: no mark covers another`, () => {
-      const { cells, of } = clients("stage", height, (rig) => {
-        rig.order = ["c1"];
-        rig.picture.partitions = Object.fromEntries(
+      const { cells, of } = clients("stage", height, (lane) => {
+        lane.order = ["c1"];
+        lane.picture.partitions = Object.fromEntries(
           [...Array(count).keys()].map((place) => [
             `${1 + (place % 3)}:flights:${Math.floor(place / 3)}`,
             {
@@ -86,7 +86,7 @@ for (const count of [1, 3, 10, 12, 24, 36, 100, 512]) {
 for (const name of VIEWS) {
   for (const height of [TALL, SHORT]) {
     test(`clients of ${name}, ${height}: each cell is in the row of its client, and no two lie on one another`, () => {
-      const { rig, cells, of } = clients(name, height);
+      const { lane, cells, of } = clients(name, height);
       assert.ok(cells.length > 0);
       cells.forEach((cell, place) => {
         assert.ok(
@@ -94,13 +94,13 @@ for (const name of VIEWS) {
           `${cell.id} leaves the picture`,
         );
         for (const other of cells.slice(place + 1)) assert.ok(apart(cell, other), `${cell.id} lies on ${other.id}`);
-        const part = rig.picture.partitions[cell.id.slice(5)];
+        const part = lane.picture.partitions[cell.id.slice(5)];
         const row = of.get(`sw-${part.assigned ?? part.owner ?? part.before}`);
         const nearest = [...of.values()]
           .filter(({ id }) => id.startsWith("sw-"))
           .map((mark) => [Math.abs(mark.y + 5 - cell.y - cell.height / 2), mark.id])
           .sort(([a], [b]) => a - b)[0];
-        if (cells.every((each) => each.width === cell.width) && rig.order.length <= 6) {
+        if (cells.every((each) => each.width === cell.width) && lane.order.length <= 6) {
           assert.equal(nearest[1], row.id, cell.id);
         }
       });
@@ -108,8 +108,8 @@ for (const name of VIEWS) {
 
     test(`clients of ${name}, ${height}: chips, plates and the frame of the current one are where their cell ` +
       `is`, () => {
-      const { cells, shapes, of } = clients(name, height, (rig) => {
-        rig.route = { unit: Object.keys(rig.picture.partitions)[1] };
+      const { cells, shapes, of } = clients(name, height, (lane) => {
+        lane.route = { unit: Object.keys(lane.picture.partitions)[1] };
       });
       for (const cell of cells) {
         const key = cell.id.slice(5), chip = of.get(`chip-${key}`), plate = of.get(`plate-${key}`);
@@ -136,8 +136,8 @@ for (const name of VIEWS) {
 
 test("a clock's arc is the part of the period that is left, and its number the seconds", () => {
   const told = (left_us) => {
-    const { of } = clients("stage", TALL, (rig, view) => {
-      Object.assign(rig.picture.clients.c3, {
+    const { of } = clients("stage", TALL, (lane, view) => {
+      Object.assign(lane.picture.clients.c3, {
         state: "live", next_tick_us: view.at_us + left_us, tick_period_us: 30e6,
       });
     });
@@ -152,13 +152,13 @@ test("a clock's arc is the part of the period that is left, and its number the s
 });
 
 test("a client without a tick has no clock, and one out of service its word instead", () => {
-  const quiet = clients("stage", TALL, (rig) => {
-    Object.assign(rig.picture.clients.c3, { state: "live", next_tick_us: null });
+  const quiet = clients("stage", TALL, (lane) => {
+    Object.assign(lane.picture.clients.c3, { state: "live", next_tick_us: null });
   }).of;
   assert.ok(!quiet.has("arc-c3") && !quiet.has("state-c3"));
   for (const state of ["crashed", "gone", "refused"]) {
-    const { of } = clients("stage", TALL, (rig, view) => {
-      Object.assign(rig.picture.clients.c3, { state, next_tick_us: view.at_us + 1e6 });
+    const { of } = clients("stage", TALL, (lane, view) => {
+      Object.assign(lane.picture.clients.c3, { state, next_tick_us: view.at_us + 1e6 });
     });
     assert.equal(of.get("state-c3").text, `client.${state} {}`);
     assert.ok(!of.has("arc-c3"));
@@ -166,22 +166,22 @@ test("a client without a tick has no clock, and one out of service its word inst
 });
 
 test("a long name is cut after three letters, a client without a number has none", () => {
-  const { of } = clients("stage", TALL, (rig) => {
-    rig.order.push("billing-7");
-    rig.consumers["billing-7"] = { ...rig.consumers.c3, name: "billing-7" };
-    rig.picture.clients["billing-7"] = { ...rig.picture.clients.c3, node_id: null };
+  const { of } = clients("stage", TALL, (lane) => {
+    lane.order.push("billing-7");
+    lane.consumers["billing-7"] = { ...lane.consumers.c3, name: "billing-7" };
+    lane.picture.clients["billing-7"] = { ...lane.picture.clients.c3, node_id: null };
   });
   assert.equal(of.get("name-billing-7").text, "bil…");
   assert.ok(!of.has("node-billing-7"));
 });
 
 test("what nobody has registered is void and has a key; who had it shows on a moved cell", () => {
-  const { of, rig } = clients("stage", TALL, ({ picture, order }) => {
+  const { of, lane } = clients("stage", TALL, ({ picture, order }) => {
     const [first, second] = Object.values(picture.partitions);
     Object.assign(first, { owner: null, assigned: "c3", before: "c3", stopped: false });
     Object.assign(second, { owner: "c3", assigned: "c3", before: order.find((name) => name !== "c3"), stopped: false });
   });
-  const [first, second] = Object.keys(rig.picture.partitions);
+  const [first, second] = Object.keys(lane.picture.partitions);
   assert.deepEqual([of.get(`cell-${first}`).class, of.get(`cell-${first}`).fill], ["cell void", "url(#void)"]);
   assert.equal(of.get(`cell-${second}`).class, "cell oo");
   assert.ok(of.has("void-word"));
@@ -195,7 +195,7 @@ test("what nobody has registered is void and has a key; who had it shows on a mo
 
 for (const name of VIEWS) {
   test(`partitions of ${name}: a column for each, cells apart, and lags stand on one line`, () => {
-    const view = load(name), rig = view.rigs.kafka, shapes = partitionGrid.layout(rig, { say, current: rig.route });
+    const view = load(name), lane = view.lanes.kafka, shapes = partitionGrid.layout(lane, { say, current: lane.route });
     const cells = shapes.filter(({ id }) => id.startsWith("cell-"));
     const bars = shapes.filter(({ id }) => /^lag-\d+$/.test(id));
     cells.forEach((cell, place) => {
@@ -204,7 +204,7 @@ for (const name of VIEWS) {
     });
     const feet = new Set(bars.map((bar) => Math.round(bar.y + bar.height)));
     assert.ok(feet.size <= 1, "bars begin at one line");
-    const parts = rig.picture.partitions;
+    const parts = lane.picture.partitions;
     for (const bar of bars) for (const other of bars) {
       const [mine, its] = [bar, other].map(({ id }) => parts[id.slice(4)].lag);
       if (mine > its) assert.ok(bar.height >= other.height, `${bar.id} is longer than ${other.id}`);

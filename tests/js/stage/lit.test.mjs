@@ -9,15 +9,15 @@ import { sideOf, titleOf } from "../../../static/js/stage/why_panel.js";
 import { load } from "../fixtures/load.mjs";
 
 const view = load("stage"), say = (code) => code;
-const litIds = (layout, rig, event) => {
-  const lit = spokenOf(event, rig);
-  return layout(rig, { say, at: view.at_us }).filter((shape) => isLit(shape, lit.names)).map(({ id }) => id);
+const litIds = (layout, lane, event) => {
+  const lit = spokenOf(event, lane);
+  return layout(lane, { say, at: view.at_us }).filter((shape) => isLit(shape, lit.names)).map(({ id }) => id);
 };
 
 test("a client's step lights its row and the partitions that it registered", () => {
-  const rig = view.rigs.tubemq;
-  const event = rig.why.find(({ kind, data }) => kind === "tubemq.client.connected" && data.consumer === "c4");
-  const ids = litIds(clientGrid.layout, rig, event);
+  const lane = view.lanes.tubemq;
+  const event = lane.why.find(({ kind, data }) => kind === "tubemq.client.connected" && data.consumer === "c4");
+  const ids = litIds(clientGrid.layout, lane, event);
   for (const id of ["sw-c4", "name-c4", ...event.data.partitions.map((key) => `cell-${key}`)]) {
     assert.ok(ids.includes(id), id);
   }
@@ -25,27 +25,27 @@ test("a client's step lights its row and the partitions that it registered", () 
 });
 
 test("a newcomer's step lights its points, and the ranges that it names", () => {
-  const rig = view.rigs.pulsar;
+  const lane = view.lanes.pulsar;
   const event = { inputs: {}, data: { consumer: "c4", largest: [{ start: 10, end: 20, consumer: "c1", keys: 2 }] } };
-  const ids = litIds(hashRing.layout, rig, event);
+  const ids = litIds(hashRing.layout, lane, event);
   assert.ok(ids.includes("tick-c4") && ids.includes("raised-c4") && !ids.includes("now-c1"));
-  assert.deepEqual(spokenOf(event, rig).ranges, [[10, 20]]);
+  assert.deepEqual(spokenOf(event, lane).ranges, [[10, 20]]);
 });
 
 test("a step of RabbitMQ lights the consumer's hands and who got records", () => {
-  const rig = view.rigs.rabbitmq;
-  const ids = litIds(queueDispatch.layout, rig, {
+  const lane = view.lanes.rabbitmq;
+  const ids = litIds(queueDispatch.layout, lane, {
     inputs: {}, data: { consumer: "c4", received: [{ consumer: "c3", records: 1 }] },
   });
   assert.ok(ids.includes("hand-c4-0") && ids.includes("sw-c3") && !ids.includes("sw-c2"));
 });
 
 test("an assignment lights what changed hands by it; a step about nobody in particular dims nothing", () => {
-  const rig = structuredClone(view.rigs.kafka), [first, second] = Object.values(rig.picture.partitions);
-  for (const part of Object.values(rig.picture.partitions)) part.before = part.owner;
+  const lane = structuredClone(view.lanes.kafka), [first, second] = Object.values(lane.picture.partitions);
+  for (const part of Object.values(lane.picture.partitions)) part.before = part.owner;
   [first.before, second.before] = ["c9", "c9"];
-  assert.deepEqual([...spokenOf({ inputs: {}, data: { assignment: {} } }, rig).names], ["0", "1"]);
-  assert.equal(spokenOf({ inputs: { heartbeat_interval_us: 1 }, data: { generation: 4 } }, rig), null);
+  assert.deepEqual([...spokenOf({ inputs: {}, data: { assignment: {} } }, lane).names], ["0", "1"]);
+  assert.equal(spokenOf({ inputs: { heartbeat_interval_us: 1 }, data: { generation: 4 } }, lane), null);
 });
 
 test("the panel stands at the right, at the left of the last lane, below where there is no room", () => {
@@ -55,8 +55,8 @@ test("the panel stands at the right, at the left of the last lane, below where t
 });
 
 test("the panel's title calls its lane as the heading above the picture does", () => {
-  const told = (id, rig, lesson) =>
-    titleOf(id, { rigs: { [id]: rig }, lesson }, (code, params) =>
+  const told = (id, lane, lesson) =>
+    titleOf(id, { lanes: { [id]: lane }, lesson }, (code, params) =>
       params ? `${code} ${params.lane ?? `${params.name}: ${params.what}`}` : code,
     );
   assert.equal(told("pulsar", { model: "pulsar", picture: { type: "Failover" } }), "why.title lane.pulsar.Failover");
@@ -64,6 +64,6 @@ test("the panel's title calls its lane as the heading above the picture does", (
   assert.equal(told("kafka", { model: "kafka", picture: {} }), "why.title lane.kafka");
   assert.equal(
     told("old", { model: "kafka", picture: {} }, { lanes: { old: { "lesson.language": "High watermark" } } }),
-    "why.title list.named rig.kafka: High watermark",
+    "why.title list.named model.kafka: High watermark",
   );
 });

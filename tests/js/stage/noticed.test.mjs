@@ -15,17 +15,17 @@ function sub(states) {
   const view = load("stage");
   view.caption = { code: "crash", params: { consumer: "c1" } };
   for (const [model, [state, code]] of Object.entries(states)) {
-    view.rigs[model].consumers.c1.state = state;
-    view.rigs[model].sentence = { code, params: { consumer: "c1", partitions: 4 } };
+    view.lanes[model].consumers.c1.state = state;
+    view.lanes[model].sentence = { code, params: { consumer: "c1", partitions: 4 } };
   }
-  view.rig_order = Object.keys(states);
+  view.lane_order = Object.keys(states);
   return present(view, WORDS, { only: [] }).slots.sub;
 }
 
 test("a lane that never knew the crashed consumer has not noticed it", () => {
   const silent = ["crashed", "kafka.crash_pending"], lost = ["gone", "tubemq.crash_unknown"];
-  assert.equal(sub({ kafka: silent, tubemq: lost }), "rig.kafka waits. unknown to rig.tubemq.");
-  assert.equal(sub({ tubemq: ["gone", "tubemq.crash_unknown_idle"] }), "unknown to rig.tubemq.");
-  assert.equal(sub({ kafka: ["gone", "kafka.crash_noticed"], tubemq: lost }), "noticed. unknown to rig.tubemq.");
+  assert.equal(sub({ kafka: silent, tubemq: lost }), "model.kafka waits. unknown to model.tubemq.");
+  assert.equal(sub({ tubemq: ["gone", "tubemq.crash_unknown_idle"] }), "unknown to model.tubemq.");
+  assert.equal(sub({ kafka: ["gone", "kafka.crash_noticed"], tubemq: lost }), "noticed. unknown to model.tubemq.");
   assert.equal(sub({ kafka: ["gone", "kafka.crash_noticed"], tubemq: ["gone", "tubemq.crash_noticed"] }), "noticed.");
 });

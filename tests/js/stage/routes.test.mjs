@@ -17,11 +17,11 @@ test("the record's way through every lane can be had without the rest of the lan
 test("a rule that nobody is asked for, as the group was upgraded to KIP-848, says who assigns to whom", () => {
   const view = load("stage");
   const words = new Proxy({}, { get: (_, code) => `${String(code)} {assignor} {names}`, has: () => true });
-  const rig = view.rigs.kafka;
+  const lane = view.lanes.kafka;
   const about = (group, algorithm) => {
-    Object.assign(rig, { group, algorithm });
-    const lane = present(view, words, { withTwins: false }).lanes.find(({ id }) => id === "kafka");
-    return [lane.shows_about, lane.slots.about.split(" ")[0]];
+    Object.assign(lane, { group, algorithm });
+    const shown = present(view, words, { withTwins: false }).lanes.find(({ id }) => id === "kafka");
+    return [shown.shows_about, shown.slots.about.split(" ")[0]];
   };
   const members = { c1: { consumer: "c1", protocol: "consumer" }, c2: { consumer: "c2", protocol: "classic" } };
   assert.deepEqual(about({ protocol: "classic", assignor: "sticky", members }, "sticky"), [
@@ -48,7 +48,7 @@ test("of a queue a record that waits for whoever is free says only that it waits
   const words = {
     "route.waiting": "waits", "route.free": "first free", "route.waits": "{to}, waits", "route.place": "place {place}",
   };
-  const { rabbitmq } = view.rigs;
+  const { rabbitmq } = view.lanes;
   const to = (route) => {
     rabbitmq.route = { record: 1, key: "N829AS", keyless: false, place: 20938, ...route };
     return routes(view, words).find(({ id }) => id === "rabbitmq").slots.route_to;

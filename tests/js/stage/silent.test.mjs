@@ -12,9 +12,9 @@ const LANES = ["pulsar", "kafka", "tubemq", "rabbitmq"];
 function crashed(names, code, params) {
   const view = load("start");
   for (const id of LANES) {
-    const { consumers } = view.rigs[id];
+    const { consumers } = view.lanes[id];
     for (const name in consumers) consumers[name].state = names.includes(name) ? "crashed" : "live";
-    view.rigs[id].sentence = { code: code(id), params };
+    view.lanes[id].sentence = { code: code(id), params };
   }
   return view;
 }
@@ -22,7 +22,7 @@ function crashed(names, code, params) {
 test("after a join each lane still names the crash, before what happened last", () => {
   const view = crashed(["c1"], (id) => `${id}.join`, { consumer: "c3" });
   for (const id of LANES) {
-    const said = sentence(view.rigs[id], view, say);
+    const said = sentence(view.lanes[id], view, say);
     assert.match(said, /^silent \{"count":1,"who":"c1"\}/, id);
     assert.match(said, new RegExp(`${id}.join`), id);
   }
@@ -35,10 +35,10 @@ test("of two silent ones only the one is added whom the lane's sentence does not
   const earlier = crashed(["c1"], (id) => `${id}.crash_noticed`, { consumer: "c1" });
   const heldUp = crashed(["c1"], () => "kafka.held_up", { consumer: "c2", silent: "c1" });
   for (const id of LANES) {
-    assert.match(sentence(both.rigs[id], both, say), /^silent \{"count":1,"who":"c1"\}/, id);
-    assert.doesNotMatch(sentence(one.rigs[id], one, say), /^silent/, id);
-    assert.match(sentence(earlier.rigs[id], earlier, say), /^silent/, id);
-    assert.doesNotMatch(sentence(heldUp.rigs[id], heldUp, say), /^silent/, id);
+    assert.match(sentence(both.lanes[id], both, say), /^silent \{"count":1,"who":"c1"\}/, id);
+    assert.doesNotMatch(sentence(one.lanes[id], one, say), /^silent/, id);
+    assert.match(sentence(earlier.lanes[id], earlier, say), /^silent/, id);
+    assert.doesNotMatch(sentence(heldUp.lanes[id], heldUp, say), /^silent/, id);
   }
 });
 
@@ -48,7 +48,7 @@ test("the line below the title counts a silent consumer, as the brokers do, and 
   view.consumer_count = 1;
   const words = { "sub.silent": "{consumer_count}, {silent_count} silent", sub: "{consumer_count}" };
   assert.equal(present(view, words, { only: [] }).slots.sub, "2, 1 silent");
-  view.rigs.kafka.consumers.c1.state = "live";
+  view.lanes.kafka.consumers.c1.state = "live";
   assert.equal(
     present(view, words, { only: [] }).slots.sub,
     "1",
@@ -59,17 +59,17 @@ test("the line below the title counts a silent consumer, as the brokers do, and 
 test("fair counts whom the skew counts: a removed consumer as long as it keeps a share", () => {
   const view = load("start");
   for (const id of LANES) {
-    const rig = view.rigs[id], [first] = rig.order, shares = [0.34, 0.42, 0.24];
-    rig.order = ["c1", "c2", "c3"];
-    rig.consumers = Object.fromEntries(
-      rig.order.map((name, place) => [
+    const lane = view.lanes[id], [first] = lane.order, shares = [0.34, 0.42, 0.24];
+    lane.order = ["c1", "c2", "c3"];
+    lane.consumers = Object.fromEntries(
+      lane.order.map((name, place) => [
         name,
-        { ...rig.consumers[first], name, state: place ? "live" : "gone", share: shares[place], share_before: null },
+        { ...lane.consumers[first], name, state: place ? "live" : "gone", share: shares[place], share_before: null },
       ]),
     );
     const fair = () => present(view, {}, { only: [id], withTwins: false }).lanes[0].slots.fair;
     assert.match(fair(), /^33/, id);
-    rig.consumers.c1.share = 0;
+    lane.consumers.c1.share = 0;
     assert.match(fair(), /^50/, id);
   }
 });

@@ -31,30 +31,30 @@ function without(value, gone) {
 }
 
 // The lane with these consumers alone: a cut of the hash space goes to the first of them, or to nobody.
-function only(rig, names) {
-  const gone = new Set(rig.order.filter((name) => !names.includes(name))), picture = without(rig.picture, gone);
-  if (rig.picture.now) {
+function only(lane, names) {
+  const gone = new Set(lane.order.filter((name) => !names.includes(name))), picture = without(lane.picture, gone);
+  if (lane.picture.now) {
     const whole = names.length
       ? { bounds: [picture.space - 1], owners: [0], dark: [0] }
       : { bounds: [], owners: [], dark: [] };
     Object.assign(picture, { names: [...names], now: whole, before: null, needle: null, connected: names.length });
   }
   return {
-    ...rig, order: [...names], consumers: without(rig.consumers, gone), picture, skew: names.length ? 1 : null,
+    ...lane, order: [...names], consumers: without(lane.consumers, gone), picture, skew: names.length ? 1 : null,
     bill: null,
   };
 }
 
-function crashed(rig) {
-  const all = structuredClone(rig);
+function crashed(lane) {
+  const all = structuredClone(lane);
   for (const consumer of Object.values(all.consumers)) consumer.state = "crashed";
   if (all.picture.now?.dark) all.picture.now.dark = all.picture.now.owners.map(() => 1);
   for (const part of Object.values(all.picture.partitions ?? {})) part.stopped = true;
   return all;
 }
 
-function many(rig, count) {
-  const all = structuredClone(rig), [first] = all.order;
+function many(lane, count) {
+  const all = structuredClone(lane), [first] = all.order;
   for (let number = 0; number < count; number += 1) {
     const name = `n${number}`;
     all.order.push(name);
@@ -69,8 +69,8 @@ function many(rig, count) {
 }
 
 const STATES = {
-  nobody: (rig) => only(rig, []), "one alone": (rig) => only(rig, [rig.order.at(-1)]), "all crashed": crashed,
-  "forty more": (rig) => many(rig, 40),
+  nobody: (lane) => only(lane, []), "one alone": (lane) => only(lane, [lane.order.at(-1)]), "all crashed": crashed,
+  "forty more": (lane) => many(lane, 40),
 };
 
 function isWhole(shapes, where) {
@@ -90,33 +90,34 @@ function isWhole(shapes, where) {
 for (const [state, change] of Object.entries(STATES)) {
   for (const id of ["pulsar", "kafka", "tubemq", "rabbitmq"]) {
     test(`${id}, ${state}: the picture and its table are whole, tall and short`, () => {
-      const view = stage(), rig = change(view.rigs[id]);
+      const view = stage(), lane = change(view.lanes[id]);
       for (const height of [TALL, SHORT]) {
         isWhole(
-          VISUALS[rig.picture.kind].layout(rig, { say, at: view.at_us, current: null, height }),
+          VISUALS[lane.picture.kind].layout(lane, { say, at: view.at_us, current: null, height }),
           `${id} ${height}`,
         );
       }
-      const { head, rows } = twin(rig, words);
+      const { head, rows } = twin(lane, words);
       for (const row of rows) assert.equal(row.length, head.length, `${id}: a row of the table`);
     });
   }
 }
 
 test("who is alone has everything: one colour on the ring, every slot of the ranges", () => {
-  const view = stage(), rig = only(view.rigs.pulsar, ["c3"]);
-  const owned = hashRing.layout(rig, { say }).filter(({ id }) => /^now-c/.test(id));
+  const view = stage(), lane = only(view.lanes.pulsar, ["c3"]);
+  const owned = hashRing.layout(lane, { say }).filter(({ id }) => /^now-c/.test(id));
   assert.deepEqual(owned.map(({ id }) => id), ["now-c3"]);
   const line = rangeSplit
-    .layout({ ...rig, picture: { ...rig.picture, kind: "ranges" } }, { say })
+    .layout({ ...lane, picture: { ...lane.picture, kind: "ranges" } }, { say })
     .filter(({ id }) => /^now-\d/.test(id));
   assert.deepEqual(line.map(({ x, width }) => [x, width]), [[0, WIDTH]]);
 });
 
 test("nobody's space is void, and it is not hatched as if somebody waited", () => {
-  const rig = only(stage().rigs.pulsar, []);
-  const picture = { ...rig.picture, kind: "ranges", now: { bounds: [rig.picture.space - 1], owners: [-1], dark: [0] } };
-  const [nobody] = rangeSplit.layout({ ...rig, picture }, { say }).filter(({ id }) => /^now-\d/.test(id));
+  const lane = only(stage().lanes.pulsar, []);
+  const now = { bounds: [lane.picture.space - 1], owners: [-1], dark: [0] };
+  const picture = { ...lane.picture, kind: "ranges", now };
+  const [nobody] = rangeSplit.layout({ ...lane, picture }, { say }).filter(({ id }) => /^now-\d/.test(id));
   assert.equal(nobody.fill, "url(#void)");
 });
 
@@ -125,21 +126,21 @@ test("where rows are lower than a letter, names stand in every nth", () => {
 });
 
 test("all crashed: everything that somebody has is hatched, in the queue as on the ring", () => {
-  const { rigs } = stage();
+  const { lanes } = stage();
   const hands = queueDispatch
-    .layout(crashed(rigs.rabbitmq), { say, at: 0 })
+    .layout(crashed(lanes.rabbitmq), { say, at: 0 })
     .filter(({ id, fill, stroke }) => id.startsWith("hand-") && (fill ?? stroke));
   assert.ok(hands.length > 0 && hands.every(({ fill, stroke }) => /wait-/.test(`${fill}${stroke}`)));
-  const slices = hashRing.layout(crashed(rigs.pulsar), { say }).filter(({ id }) => /^now-c\d/.test(id));
+  const slices = hashRing.layout(crashed(lanes.pulsar), { say }).filter(({ id }) => /^now-c\d/.test(id));
   assert.ok(slices.length > 0 && slices.every(({ id }) => id.endsWith("-dark")));
 });
 
 test("an empty queue says that it is empty, or that all is in somebody's hands", () => {
-  const rig = structuredClone(stage().rigs.rabbitmq);
-  const hint = () => queueDispatch.layout(rig, { say, at: 0 }).find(({ id }) => id === "hint").text;
-  rig.picture.head = [];
+  const lane = structuredClone(stage().lanes.rabbitmq);
+  const hint = () => queueDispatch.layout(lane, { say, at: 0 }).find(({ id }) => id === "hint").text;
+  lane.picture.head = [];
   assert.match(hint(), /^picture\.none_ready .*25/);
-  rig.picture.unacked = 0;
+  lane.picture.unacked = 0;
   assert.match(hint(), /^picture\.empty/);
 });
 
@@ -152,7 +153,7 @@ test("before the first record the strip has its lines and no mark, the timeline 
   const line = timeline.layout(view, { width: 640, say });
   isWhole(line, "timeline");
   assert.deepEqual(line.map(({ id }) => id), ["line", "now"]);
-  for (const rig of Object.values(view.rigs)) rig.skew = null;
+  for (const lane of Object.values(view.lanes)) lane.skew = null;
   const { traces, layout } = skewChart.layout(view, { say, colors: {} });
   assert.ok(traces.every(({ y }) => y.every((value) => value === null)));
   assert.deepEqual(layout.annotations, []);
@@ -181,7 +182,7 @@ test("records without a key have a line of their own name, and more keys than li
 
 test("lines of skew that end in one place have names that do not lie on one another", () => {
   const view = stage();
-  for (const rig of Object.values(view.rigs)) rig.skew = 1.2;
+  for (const lane of Object.values(view.lanes)) lane.skew = 1.2;
   const heights = skewChart.layout(view, { say, colors: {} }).layout.annotations.map(({ y }) => y);
   heights.slice(1).forEach((y, place) => assert.ok(y - heights[place] >= 0.09));
 });

@@ -41,12 +41,12 @@ function check(shapes, width, height) {
 
 for (const name of NAMES) {
   const view = load(name);
-  for (const id of view.rig_order) {
+  for (const id of view.lane_order) {
     test(`${name}: the picture of ${id} is whole`, () => {
-      const rig = view.rigs[id];
+      const lane = view.lanes[id];
       for (const height of [TALL, SHORT]) {
         check(
-          VISUALS[rig.picture.kind].layout(rig, { say, at: view.at_us, current: rig.route, height }),
+          VISUALS[lane.picture.kind].layout(lane, { say, at: view.at_us, current: lane.route, height }),
           WIDTH,
           height,
         );
@@ -57,14 +57,14 @@ for (const name of NAMES) {
     check(stream.layout(view, { width: 640, say }), 640, 44);
     check(timeline.layout(view, { width: 700, say }), 700, 48);
     const chart = skewChart.layout(view, { say, colors: {} });
-    assert.equal(chart.traces.length, view.rig_order.length);
+    assert.equal(chart.traces.length, view.lane_order.length);
     assert.ok(chart.traces.every((trace) => trace.x.length === trace.y.length));
     for (const [index, { text }] of chart.layout.annotations.entries()) {
-      const id = view.rig_order.find((id) => text.startsWith(say(`rig.${view.rigs[id].model}`)));
-      if (id && view.rigs[id].skew !== null) {
+      const id = view.lane_order.find((id) => text.startsWith(say(`model.${view.lanes[id].model}`)));
+      if (id && view.lanes[id].skew !== null) {
         assert.ok(
-          text.endsWith(` ${figure(view.rigs[id].skew, 2)}`),
-          `label ${index}: ${text}, the lane says ${view.rigs[id].skew}`,
+          text.endsWith(` ${figure(view.lanes[id].skew, 2)}`),
+          `label ${index}: ${text}, the lane says ${view.lanes[id].skew}`,
         );
       }
     }
@@ -73,10 +73,10 @@ for (const name of NAMES) {
 
 test("chart: a lane that has nobody left has no figure at its line's end", () => {
   const view = load("stage");
-  view.rigs.kafka.skew = null;
+  view.lanes.kafka.skew = null;
   const { text } = skewChart
     .layout(view, { say, colors: {} })
-    .layout.annotations.find((note) => note.text.startsWith("rig.kafka"));
+    .layout.annotations.find((note) => note.text.startsWith("model.kafka"));
   assert.ok(text.endsWith(" –"), text);
 });
 
@@ -100,7 +100,7 @@ test("strip: names that begin alike are told apart, and each is named whole", ()
 });
 
 test("slices of a ring tile the whole space once", () => {
-  const { picture } = load("stage").rigs.pulsar;
+  const { picture } = load("stage").lanes.pulsar;
   let at = 0;
   for (const [from, to] of segments(picture.now, picture.space, true)) {
     assert.equal(from, at);
@@ -111,7 +111,7 @@ test("slices of a ring tile the whole space once", () => {
 });
 
 test("what is drawn as moved is the share of the space that the bill names", () => {
-  const { picture, bill } = load("stage").rigs.pulsar;
+  const { picture, bill } = load("stage").lanes.pulsar;
   const slots = moved(picture, true).reduce((sum, [from, to]) => sum + to - from, 0);
   assert.ok(Math.abs(slots / picture.space - bill.space_moved) < 1e-6);
 });
@@ -124,25 +124,25 @@ test("slices (a, b] of two owners, and what wraps over the top of a ring", () =>
 });
 
 test("every partition has one cell, in the row of its owner", () => {
-  const rig = load("stage").rigs.kafka, shapes = partitionGrid.layout(rig, { say, current: rig.route });
+  const lane = load("stage").lanes.kafka, shapes = partitionGrid.layout(lane, { say, current: lane.route });
   assert.equal(shapes.filter((shape) => shape.id.startsWith("cell-")).length, 12);
   assert.equal(shapes.filter((shape) => shape.id === "current").length, 1);
 });
 
 test("how many consumers have no row stands above the words of the lag, with a high watermark and without", () => {
-  const stage = load("stage").rigs.kafka;
+  const stage = load("stage").lanes.kafka;
   const order = [...stage.order, ...Array.from({ length: 30 }, (_, number) => `n${number}`)];
   const consumers = {
     ...stage.consumers,
     ...Object.fromEntries(order.slice(stage.order.length).map((name) => [name, stage.consumers[stage.order[0]]])),
   };
   for (const above of [true, false]) {
-    const rig = structuredClone({ ...stage, order, consumers });
-    for (const part of Object.values(rig.picture.partitions)) {
+    const lane = structuredClone({ ...stage, order, consumers });
+    for (const part of Object.values(lane.picture.partitions)) {
       if (above) part.high_watermark = part.end;
       else delete part.high_watermark;
     }
-    const shapes = new Map(partitionGrid.layout(rig, { say, current: rig.route }).map((shape) => [shape.id, shape]));
+    const shapes = new Map(partitionGrid.layout(lane, { say, current: lane.route }).map((shape) => [shape.id, shape]));
     assert.equal(shapes.get("more").text, "+31");
     assert.ok(shapes.get("more").y <= shapes.get(above ? "hw-word" : "lag-word").y - 13);
   }
@@ -150,12 +150,12 @@ test("how many consumers have no row stands above the words of the lag, with a h
 
 test("each partition of a cluster has a mark at its high watermark; what is above it is hatched, " +
   "up to the end of the bar", () => {
-  const rig = load("stage").rigs.kafka, parts = rig.picture.partitions;
+  const lane = load("stage").lanes.kafka, parts = lane.picture.partitions;
   Object.assign(parts["2"], { position: 100, high_watermark: 130, end: 140, lag: 40 });
   Object.assign(parts["3"], { position: 140, high_watermark: 140, end: 140, lag: 0 });
   // its log was cut
   Object.assign(parts["4"], { position: 150, high_watermark: 140, end: 140, lag: -10, leader_broker: null });
-  const shapes = new Map(partitionGrid.layout(rig, { say, current: rig.route }).map((shape) => [shape.id, shape]));
+  const shapes = new Map(partitionGrid.layout(lane, { say, current: lane.route }).map((shape) => [shape.id, shape]));
   const base = TALL - 6;
   assert.equal(
     [...shapes.keys()].filter((id) => id.startsWith("hw-") && id !== "hw-word" && id !== "hw-key").length,
@@ -170,13 +170,13 @@ test("each partition of a cluster has a mark at its high watermark; what is abov
   assert.match(shapes.get("about-2")["data-tip"], /picture\.offsets/);
   assert.match(shapes.get("about-4")["data-tip"], /picture\.offsets_offline/);
   for (const part of Object.values(parts)) delete part.high_watermark; // a lane without replicas
-  assert.ok(!partitionGrid.layout(rig, { say, current: rig.route }).some(({ id }) => /^(hw|unseen|about)-/.test(id)));
+  assert.ok(!partitionGrid.layout(lane, { say, current: lane.route }).some(({ id }) => /^(hw|unseen|about)-/.test(id)));
 });
 
 test("the table of a cluster's lane has HW and LEO, and counts both lags up to HW, as Kafka does", () => {
-  const rig = load("stage").rigs.kafka, words = new Proxy({}, { get: (_, code) => code });
-  Object.assign(rig.picture.partitions["2"], { position: 100, high_watermark: 130, end: 140, committed: 90, lag: 40 });
-  const { head, rows } = twin(rig, words), row = Object.fromEntries(head.map((name, place) => [name, rows[2][place]]));
+  const lane = load("stage").lanes.kafka, words = new Proxy({}, { get: (_, code) => code });
+  Object.assign(lane.picture.partitions["2"], { position: 100, high_watermark: 130, end: 140, committed: 90, lag: 40 });
+  const { head, rows } = twin(lane, words), row = Object.fromEntries(head.map((name, place) => [name, rows[2][place]]));
   assert.deepEqual(
     ["hw", "leo", "position", "records_lag", "committed", "committed_lag"].map((name) => row[`twin.${name}`]),
     ["130", "140", "100", "30", "90", "40"],
@@ -186,19 +186,19 @@ test("the table of a cluster's lane has HW and LEO, and counts both lags up to H
 test("a crowd is summed up, not squeezed", () => {
   const view = load("crowd");
   for (const id of ["kafka", "tubemq"]) {
-    const shapes = VISUALS[view.rigs[id].picture.kind].layout(view.rigs[id], {
-      say, at: view.at_us, current: view.rigs[id].route,
+    const shapes = VISUALS[view.lanes[id].picture.kind].layout(view.lanes[id], {
+      say, at: view.at_us, current: view.lanes[id].route,
     });
     assert.ok(shapes.filter((shape) => shape.id.startsWith("name-")).length <= 12);
     assert.ok(shapes.some((shape) => shape.id === "more"));
   }
-  assert.ok(queueDispatch.layout(view.rigs.rabbitmq, { say }).length < 40 * 2 + 20);
+  assert.ok(queueDispatch.layout(view.lanes.rabbitmq, { say }).length < 40 * 2 + 20);
 });
 
 test("TubeMQ: what a silent client holds is hatched in its row, and void once the brokers have forgotten it", () => {
-  const silent = load("stage").rigs.tubemq, forgotten = load("noticed").rigs.tubemq;
-  const cells = (rig) => clientGrid.layout(rig, { say, at: 0 }).filter((shape) => shape.id.startsWith("cell-"));
-  const cell = (rig, key) => cells(rig).find((shape) => shape.id === `cell-${key}`);
+  const silent = load("stage").lanes.tubemq, forgotten = load("noticed").lanes.tubemq;
+  const cells = (lane) => clientGrid.layout(lane, { say, at: 0 }).filter((shape) => shape.id.startsWith("cell-"));
+  const cell = (lane, key) => cells(lane).find((shape) => shape.id === `cell-${key}`);
   for (const [key, part] of Object.entries(silent.picture.partitions)) {
     if (part.stopped && part.owner) assert.match(cell(silent, key).fill, /wait-/, key);
   }
@@ -216,32 +216,32 @@ test("TubeMQ: what a silent client holds is hatched in its row, and void once th
 test("TubeMQ: cells have one size, however many a client has", () => {
   for (const name of NAMES) {
     const cells = clientGrid
-      .layout(load(name).rigs.tubemq, { say, at: 0 })
+      .layout(load(name).lanes.tubemq, { say, at: 0 })
       .filter((shape) => shape.id.startsWith("cell-"));
     assert.equal(new Set(cells.map(({ width, height }) => `${width}x${height}`)).size, 1, name);
   }
 });
 
 test("the ring's middle has four short lines inside the hole: sessions, and how many are in hands or wait", () => {
-  const rig = load("stage").rigs.pulsar;
+  const lane = load("stage").lanes.pulsar;
   const told = (code) =>
     ({
       "picture.waiting": "1\u202f520 to deliver", "picture.on_ring": "on the ring",
       "picture.on_ring_silent": "with 2 silent",
     })[code] ?? code;
-  rig.picture.waiting = 1520;
+  lane.picture.waiting = 1520;
   for (const [height, state, ringWords] of [
     [208, "live", "on the ring"], [152, "live", "on the ring"], [208, "crashed", "with 2 silent"],
     [152, "crashed", "with 2 silent"],
   ]) {
-    Object.values(rig.consumers).forEach((consumer) => {
+    Object.values(lane.consumers).forEach((consumer) => {
       consumer.state = state;
     });
-    const shapes = hashRing.layout(rig, { say: told, height });
+    const shapes = hashRing.layout(lane, { say: told, height });
     const middle = shapes.filter((shape) => shape.tag === "text" && shape.x === WIDTH / 2);
     assert.deepEqual(
       middle.map(({ text }) => text),
-      [String(rig.picture.connected), ringWords, "1\u202f520", "to deliver"],
+      [String(lane.picture.connected), ringWords, "1\u202f520", "to deliver"],
     );
     const hole = Math.min(...shapes.filter((shape) => shape.id.startsWith("rim-")).map(({ r }) => r));
     for (const { text, y } of middle.slice(1)) {
@@ -285,7 +285,7 @@ test("timeline: a change of one lane of several is told with its lane, one of al
     timeline
       .layout(
         {
-          at_us: 60e6, rig_order: order, rigs: { pulsar: { model: "pulsar" }, kafka: { model: "kafka" } },
+          at_us: 60e6, lane_order: order, lanes: { pulsar: { model: "pulsar" }, kafka: { model: "kafka" } },
           timeline: {
             0: { at_us: 0, kind: "join", count: 3, color: 1 },
             1: { at_us: 30e6, kind: "set_algorithm", count: 1, color: null, ...kafka },
@@ -295,11 +295,11 @@ test("timeline: a change of one lane of several is told with its lane, one of al
       )
       .filter(({ id }) => id.startsWith("hit-"))
       .map((shape) => shape["data-tip"]);
-  assert.deepEqual(told({ rig: "kafka" }, ["pulsar", "kafka"]), [
-    "0:00.0 tick.join_many", "0:30.0 rig.kafka: tick.set_algorithm",
+  assert.deepEqual(told({ lane: "kafka" }, ["pulsar", "kafka"]), [
+    "0:00.0 tick.join_many", "0:30.0 model.kafka: tick.set_algorithm",
   ]);
   assert.deepEqual(told({}, ["pulsar", "kafka"]), ["0:00.0 tick.join_many", "0:30.0 tick.set_algorithm"]);
-  assert.deepEqual(told({ rig: "kafka" }, ["kafka"]), ["0:00.0 tick.join_many", "0:30.0 tick.set_algorithm"]);
+  assert.deepEqual(told({ lane: "kafka" }, ["kafka"]), ["0:00.0 tick.join_many", "0:30.0 tick.set_algorithm"]);
   assert.deepEqual(told({ kind: "resume", full_speed: true }, ["kafka"]), [
     "0:00.0 tick.join_many", "0:30.0 tick.full_speed",
   ]);
@@ -311,41 +311,42 @@ test("timeline: a mark counts each change once", () => {
 });
 
 test("what a dead consumer owns is hatched: on the ring, on the line of ranges, in the queue", () => {
-  const rig = load("stage").rigs.pulsar, dead = rig.picture.names.indexOf("c1");
-  assert.deepEqual(new Set(rig.picture.now.owners.filter((_, index) => rig.picture.now.dark[index])), new Set([dead]));
-  const ring = hashRing.layout(rig, { say });
+  const lane = load("stage").lanes.pulsar, dead = lane.picture.names.indexOf("c1");
+  const { owners, dark } = lane.picture.now;
+  assert.deepEqual(new Set(owners.filter((_, index) => dark[index])), new Set([dead]));
+  const ring = hashRing.layout(lane, { say });
   assert.match(ring.find(({ id }) => id === "now-c1-dark").stroke, /wait-/);
   assert.ok(!ring.some(({ id }) => id === "now-c1"));
   assert.doesNotMatch(ring.find(({ id }) => id === "now-c2").stroke, /wait-/);
   const ranges = {
-    ...rig,
+    ...lane,
     picture: {
-      ...rig.picture, kind: "ranges", before: null, space: 10,
+      ...lane.picture, kind: "ranges", before: null, space: 10,
       now: { bounds: [4, 9], owners: [dead, dead ? 0 : 1], dark: [1, 0] },
     },
   };
   const [gone, kept] = rangeSplit.layout(ranges, { say }).filter(({ id }) => /^now-\d/.test(id));
   assert.match(gone.fill, /wait-/);
   assert.doesNotMatch(kept.fill, /wait-/);
-  const queue = queueDispatch.layout(load("stage").rigs.rabbitmq, { say });
+  const queue = queueDispatch.layout(load("stage").lanes.rabbitmq, { say });
   assert.match(queue.find(({ id }) => id === "hand-c1-0").stroke, /wait-/);
   assert.doesNotMatch(queue.find(({ id }) => id === "hand-c2-0").stroke, /wait-/);
 });
 
 test("an empty ring has no points", () => {
-  const rig = structuredClone(load("start").rigs.pulsar);
-  rig.picture = {
-    ...rig.picture, points: 0, connected: 0, names: [], before: null,
-    now: { bounds: [rig.picture.space - 1], owners: [-1] },
+  const lane = structuredClone(load("start").lanes.pulsar);
+  lane.picture = {
+    ...lane.picture, points: 0, connected: 0, names: [], before: null,
+    now: { bounds: [lane.picture.space - 1], owners: [-1] },
   };
-  assert.ok(!hashRing.layout(rig, { say }).some(({ id }) => id === "points"));
+  assert.ok(!hashRing.layout(lane, { say }).some(({ id }) => id === "points"));
 });
 
 test("partitions: the largest lag's number stays readable where the frame of the current record crosses it", () => {
   for (const name of NAMES) {
-    const rig = load(name).rigs.kafka;
-    for (const unit of Object.keys(rig.picture.partitions)) {
-      const shapes = partitionGrid.layout(rig, { say, current: { unit } }), order = shapes.map(({ id }) => id);
+    const lane = load(name).lanes.kafka;
+    for (const unit of Object.keys(lane.picture.partitions)) {
+      const shapes = partitionGrid.layout(lane, { say, current: { unit } }), order = shapes.map(({ id }) => id);
       const most = shapes.find(({ id }) => id === "most");
       if (!most) continue;
       assert.ok(order.indexOf("most") > order.indexOf("current") && most.class.includes("halo"));
@@ -355,11 +356,11 @@ test("partitions: the largest lag's number stays readable where the frame of the
 });
 
 test("queue: where rows are lower than a letter, a count stands in every row that has its name", () => {
-  const rig = load("stage").rigs.rabbitmq, names = Array.from({ length: 10 }, (_, index) => `c${index + 1}`);
-  rig.order = names;
-  for (const name of names) rig.consumers[name] ??= { ...rig.consumers.c1, name };
+  const lane = load("stage").lanes.rabbitmq, names = Array.from({ length: 10 }, (_, index) => `c${index + 1}`);
+  lane.order = names;
+  for (const name of names) lane.consumers[name] ??= { ...lane.consumers.c1, name };
   const texts = queueDispatch
-    .layout(rig, { say, height: SHORT })
+    .layout(lane, { say, height: SHORT })
     .filter(({ id, tag }) => tag === "text" && /^(name|count)-/.test(id));
   const counts = texts.filter(({ id }) => id.startsWith("count-"));
   const named = texts.filter(({ id }) => id.startsWith("name-"));
@@ -368,8 +369,8 @@ test("queue: where rows are lower than a letter, a count stands in every row tha
 });
 
 test("queue: what the former connection of one who came back holds has a row, or a gauge, of its own", () => {
-  const rig = load("stage").rigs.rabbitmq;
-  Object.assign(rig.picture, {
+  const lane = load("stage").lanes.rabbitmq;
+  Object.assign(lane.picture, {
     head: [], ready: 0, unacked: 31,
     former: {
       c1: {
@@ -381,20 +382,20 @@ test("queue: what the former connection of one who came back holds has a row, or
     },
   });
   for (const height of [TALL, SHORT]) {
-    const shapes = queueDispatch.layout(rig, { say, at: 20_000_000, height });
+    const shapes = queueDispatch.layout(lane, { say, at: 20_000_000, height });
     check(shapes, WIDTH, height);
     assert.equal(shapes.find(({ id }) => id === "former-count-c1").text, "17");
     assert.equal(shapes.find(({ id }) => id === "former-word-c1").text, 'picture.former {"left_us":171000000}');
     assert.equal(shapes.find(({ id }) => id === "hint").text, 'picture.none_ready {"unacked":31}');
   }
-  rig.picture.former.c99 = { ...rig.picture.former.c1 };            // it has left again
-  check(queueDispatch.layout(rig, { say, at: 20_000_000 }), WIDTH, TALL);
-  const { rows } = twin(rig, { "twin.former": "{name} before, until {clock}", "list.comma": ", " });
+  lane.picture.former.c99 = { ...lane.picture.former.c1 };            // it has left again
+  check(queueDispatch.layout(lane, { say, at: 20_000_000 }), WIDTH, TALL);
+  const { rows } = twin(lane, { "twin.former": "{name} before, until {clock}", "list.comma": ", " });
   assert.deepEqual(rows[0], ["c1 before, until 3:10.5", "17", "#1\u202f200, #1\u202f203 …"]);
   const names = Array.from({ length: 14 }, (_, index) => `c${index + 1}`);
-  rig.order = names;
-  for (const name of names) rig.consumers[name] ??= { ...rig.consumers.c2, name };
-  const many = queueDispatch.layout(rig, { say, at: 20_000_000 });
+  lane.order = names;
+  for (const name of names) lane.consumers[name] ??= { ...lane.consumers.c2, name };
+  const many = queueDispatch.layout(lane, { say, at: 20_000_000 });
   check(many, WIDTH, TALL);
   assert.ok(many.some(({ id }) => id === "full-former-c1") && many.some(({ id }) => id === "full-c14"));
 });

@@ -14,22 +14,22 @@ const words = {
   "event.tubemq.client.started": "{consumer} started as node {node_id}",
 };
 const say = (code, params = {}) => fill(words[code] ?? code, params, words);
-const chainOf = (view, id) => chain(view.rigs[id], view.timeline, { say, words });
+const chainOf = (view, id) => chain(view.lanes[id], view.timeline, { say, words });
 
 test("each event names its cause in words: a command by what was done, an event by what happened", () => {
   const view = load("stage"), [restart, started] = chainOf(view, "tubemq");
   assert.equal(restart.cause, "your command: c4 joined");
   assert.equal(started.cause, `because of: ${restart.what}`);
-  for (const id of view.rig_order) for (const event of chainOf(view, id)) assert.notEqual(event.cause, "", event.what);
+  for (const id of view.lane_order) for (const event of chainOf(view, id)) assert.notEqual(event.cause, "", event.what);
 });
 
 test("a cause that the page no longer holds is said to be earlier, and the lab's beginning is a cause too", () => {
   const view = load("stage");
-  view.rigs.tubemq.why.shift();
+  view.lanes.tubemq.why.shift();
   assert.equal(chainOf(view, "tubemq")[0].cause, "earlier");
-  view.rigs.pulsar.why[0].cause = { command: 0 };
+  view.lanes.pulsar.why[0].cause = { command: 0 };
   assert.equal(chainOf(view, "pulsar")[0].cause, "the lab began: 3 joined");
-  view.rigs.pulsar.why[0].cause = { command: 999 };
+  view.lanes.pulsar.why[0].cause = { command: 999 };
   assert.equal(chainOf(view, "pulsar")[0].cause, "your command 999");
 });
 
@@ -37,7 +37,7 @@ test("an order to a broker or a link is said with its names", () => {
   const view = load("stage");
   const cut = { kind: "cluster_cut_link", consumer: null, count: 1, one: "broker-1", other: "broker-2" };
   view.timeline[7] = { at_us: 0, ...cut };
-  view.rigs.pulsar.why[0].cause = { command: 7 };
+  view.lanes.pulsar.why[0].cause = { command: 7 };
   assert.equal(chainOf(view, "pulsar")[0].cause, "your command: broker-1–broker-2 cut");
 });
 
@@ -50,10 +50,10 @@ test("what went in has a label and a unit, and is left out where it is unknown o
 });
 
 test("a list of entries is told one by one, with how many more there are; an empty one is left out", () => {
-  const view = load("stage"), [event] = view.rigs.pulsar.why;
+  const view = load("stage"), [event] = view.lanes.pulsar.why;
   const own = { "each.taken": "{keys} from {consumer}", "each.more": "and {count} more", "each.nobody": "nobody" };
   event.data = { taken: [{ consumer: "c1", keys: 3 }, { consumer: null, keys: 1 }], taken_more: 4, skipped: [] };
-  const told = chain(view.rigs.pulsar, view.timeline, {
+  const told = chain(view.lanes.pulsar, view.timeline, {
     say: (code, params = {}) => fill({ ...words, ...own }[code] ?? code, params, words), words: { ...words, ...own },
   });
   assert.deepEqual(
@@ -70,10 +70,10 @@ test("names of partitions stay as they are", () => {
 });
 
 test("a long chain says how many turning points it leaves out, and an empty table is no fact", () => {
-  const view = load("stage"), { why } = view.rigs.tubemq, own = { ...words, "why.left_out": "{count} between" };
+  const view = load("stage"), { why } = view.lanes.tubemq, own = { ...words, "why.left_out": "{count} between" };
   why[1].seq = why[0].seq + 8;
   why[0].data = { node_ids: {} };
-  const told = chain(view.rigs.tubemq, view.timeline, {
+  const told = chain(view.lanes.tubemq, view.timeline, {
     say: (code, params = {}) => fill(own[code] ?? code, params, own), words: own,
   });
   assert.deepEqual(told.slice(0, 2).map(({ left }) => left), ["", "7 between"]);
@@ -81,24 +81,24 @@ test("a long chain says how many turning points it leaves out, and an empty tabl
 });
 
 test("a dead connection that was passed over is called dead", () => {
-  const view = load("stage"), [event] = view.rigs.rabbitmq.why;
+  const view = load("stage"), [event] = view.lanes.rabbitmq.why;
   const own = { ...words, "each.skipped": "{consumer}", "each.skipped_dead": "dead {consumer}" };
   event.data = { skipped: [{ consumer: "c3", dead: true }, { consumer: "c3", dead: false }] };
-  const told = chain(view.rigs.rabbitmq, view.timeline, {
+  const told = chain(view.lanes.rabbitmq, view.timeline, {
     say: (code, params = {}) => fill(own[code] ?? code, params, own), words: own,
   });
   assert.equal(told[0].facts.find(([label]) => label === "skipped")[1], "dead c3\nc3");
 });
 
 test("a partition without a leader is told as such, never as led by -1", () => {
-  const view = load("stage"), [event] = view.rigs.kafka.why, kind = "kafka.partition.leader_changed";
+  const view = load("stage"), [event] = view.lanes.kafka.why, kind = "kafka.partition.leader_changed";
   const own = {
     ...words, [`event.${kind}`]: "{topic} is led by {leader}",
     [`event.${kind}_none`]: "{topic} has no leader from epoch {leader_epoch} on",
   };
   const told = (leader) => {
     Object.assign(event, { kind, inputs: {}, data: { topic: "flights", leader, leader_epoch: 3 } });
-    return chain(view.rigs.kafka, view.timeline, {
+    return chain(view.lanes.kafka, view.timeline, {
       say: (code, params = {}) => fill(own[code] ?? code, params, own), words: own,
     })[0];
   };

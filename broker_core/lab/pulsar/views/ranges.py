@@ -56,7 +56,7 @@ def check_ranges(panel: Mapping[str, Any], consumer: str, ranges: Sequence[Range
     """
     state = panel["selector"]
     if state is None or state["algorithm"] not in STICKY:
-        raise CommandError("rig", "has no sticky ranges")
+        raise CommandError("lane", "has no sticky ranges")
     selector = selector_from_json(state)
     for key, name in panel["holders"].items():
         if name == consumer:

@@ -12,9 +12,9 @@ const TOP = 42, LEFT = 74, RIGHT = 230, ROWS_MAX = 12, GAP = 4, LINE = 16, LETTE
 const CHIP = 7, BESIDE_CHIP = CHIP + 5, BETWEEN = 5;
 const OUT_OF_SERVICE = new Set(["crashed", "gone", "refused"]);
 
-export function layout(rig, { say, at, height: pictureHeight = TALL }) {
-  const { picture } = rig, keys = Object.keys(picture.partitions), shapes = [];
-  const { names, hidden } = visible(rig, picture);
+export function layout(lane, { say, at, height: pictureHeight = TALL }) {
+  const { picture } = lane, keys = Object.keys(picture.partitions), shapes = [];
+  const { names, hidden } = visible(lane, picture);
   const held = new Map(names.map((name) => [name, []]));
   let isOpen = false;
   for (const key of keys) {
@@ -46,7 +46,7 @@ export function layout(rig, { say, at, height: pictureHeight = TALL }) {
       { id: "void-word", tag: "text", x: WIDTH - 19, y: 14, class: "m end", text: say("picture.unregistered") },
     );
   }
-  const context = { rig, say, at, shapes, height, size, current: rig.route?.unit };
+  const context = { lane, say, at, shapes, height, size, current: lane.route?.unit };
   names.forEach((name, row) =>
     client(context, name, TOP + row * height, held.get(name), row % nameEvery(height) === 0),
   );
@@ -58,15 +58,15 @@ export function layout(rig, { say, at, height: pictureHeight = TALL }) {
   return shapes;
 }
 
-function visible(rig, picture) {
-  if (rig.order.length <= ROWS_MAX) return { names: rig.order, hidden: 0 };
+function visible(lane, picture) {
+  if (lane.order.length <= ROWS_MAX) return { names: lane.order, hidden: 0 };
   const owners = new Set();
   for (const key in picture.partitions) {
     const { assigned, owner, before } = picture.partitions[key];
     owners.add(assigned ?? owner ?? before);
   }
-  const names = rig.order.filter((name) => owners.has(name)).slice(0, ROWS_MAX);
-  return { names, hidden: rig.order.length - names.length };
+  const names = lane.order.filter((name) => owners.has(name)).slice(0, ROWS_MAX);
+  return { names, hidden: lane.order.length - names.length };
 }
 
 const labelOf = ({ broker, id }) => `${broker}:${id}`;
@@ -84,8 +84,8 @@ function cellSize(most, height, name) {
   };
 }
 
-function client({ rig, say, at, shapes, height, size, current }, name, top, keys, isNamed) {
-  const consumer = rig.consumers[name], info = rig.picture.clients[name], middle = round(top + height / 2);
+function client({ lane, say, at, shapes, height, size, current }, name, top, keys, isNamed) {
+  const consumer = lane.consumers[name], info = lane.picture.clients[name], middle = round(top + height / 2);
   const text = middle + 4.5;
   shapes.push({
     id: `sw-${name}`, tag: "rect", x: 0.5, y: middle - 5, width: 10, height: 10, rx: 2, fill: paint(consumer.color),
@@ -100,7 +100,7 @@ function client({ rig, say, at, shapes, height, size, current }, name, top, keys
       shapes.push({ id: `node-${name}`, tag: "text", x: 48, y: text, class: "n m", text: `#${info.node_id}` });
     }
   }
-  cells({ rig, shapes, height, size, current }, name, top, keys);
+  cells({ lane, shapes, height, size, current }, name, top, keys);
   const state = info?.state ?? consumer.state;
   if (OUT_OF_SERVICE.has(state)) {
     if (isNamed) {
@@ -111,13 +111,13 @@ function client({ rig, say, at, shapes, height, size, current }, name, top, keys
   } else if (info) clockFace(shapes, name, info, at, middle, text, height, isNamed);
 }
 
-function cells({ rig, shapes, height, size, current }, name, top, keys) {
+function cells({ lane, shapes, height, size, current }, name, top, keys) {
   const { columns, width, inner, box } = size, lines = Math.ceil(keys.length / columns) || 1;
   const gap = (height - lines * (box + GAP)) / 2;
   keys.forEach((key, index) => {
-    const part = rig.picture.partitions[key], x = round(LEFT + (index % columns) * width);
+    const part = lane.picture.partitions[key], x = round(LEFT + (index % columns) * width);
     const y = round(top + gap + Math.floor(index / columns) * (box + GAP) + GAP / 2);
-    const owner = part.owner === null ? null : rig.consumers[part.owner];
+    const owner = part.owner === null ? null : lane.consumers[part.owner];
     const hasMoved = part.before !== null && part.before !== part.owner;
     const isHatched = owner !== null && (part.stopped || part.owner !== name);
     shapes.push({
@@ -126,7 +126,7 @@ function cells({ rig, shapes, height, size, current }, name, top, keys) {
       class: !owner ? "cell void" : hasMoved ? "cell oo" : "cell o",
     });
     const label = labelOf(part), room = label.length * LETTER, isNamed = box >= 13 && inner >= room + 2;
-    const chip = hasMoved && owner && inner >= (isNamed ? room : CHIP) + BESIDE_CHIP && rig.consumers[part.before];
+    const chip = hasMoved && owner && inner >= (isNamed ? room : CHIP) + BESIDE_CHIP && lane.consumers[part.before];
     if (isNamed) {
       const x0 = round(x + (chip ? inner - CHIP - 3 : inner) / 2);
       if (!owner || isHatched || isTextured(owner.color)) {
@@ -176,6 +176,6 @@ function clockFace(shapes, name, info, at, middle, text, height, isNamed) {
   }
 }
 
-export function render(root, rig, context) {
-  draw(root, light(root, layout(rig, context), context.lit));
+export function render(root, lane, context) {
+  draw(root, light(root, layout(lane, context), context.lit));
 }

@@ -20,12 +20,12 @@ function radii(height) {
   return { hole, rim, cy: height / 2, at, band: (from, to) => [at((from + to) / 2), round(at(to) - at(from))] };
 }
 
-export function layout(rig, { say, height = TALL }) {
-  const { picture } = rig, color = (owner) => rig.consumers[picture.names[owner]]?.color;
-  return [...bands(picture, color, rig, height), ...needle(picture, height), ...words(rig, say, height)];
+export function layout(lane, { say, height = TALL }) {
+  const { picture } = lane, color = (owner) => lane.consumers[picture.names[owner]]?.color;
+  return [...bands(picture, color, lane, height), ...needle(picture, height), ...words(lane, say, height)];
 }
 
-function bands(picture, color, rig, height) {
+function bands(picture, color, lane, height) {
   const shapes = [], { cy, at, band: ringOf } = radii(height);
   const circle = (id, r, width, stroke, dashes) =>
     shapes.push({
@@ -63,7 +63,7 @@ function bands(picture, color, rig, height) {
     for (const [owner, isDark, own] of byOwner(pieces)) {
       if (owner < 0) continue;
       const dashes = dash(own, picture.space), name = picture.names[owner];
-      const waits = isDark || rig.consumers[name]?.state === "waiting";
+      const waits = isDark || lane.consumers[name]?.state === "waiting";
       if (!isCrowded) {
         circle(`edge-${name}${isDark ? "-dark" : ""}`, raisedAt, raisedWidth + 3, "var(--outline)", dashes);
       }
@@ -95,11 +95,11 @@ function needle({ needle: slot, space }, height) {
 
 // Four short lines fit into the ring: what waits to be sent again takes the place of what is in hands. The hole is
 // round, so a number is above its word.
-function words(rig, say, height) {
-  const { picture } = rig, { waiting } = picture, cy = height / 2, low = height - 4;
-  const silent = Object.values(rig.consumers).filter(({ state }) => state === "crashed").length;
+function words(lane, say, height) {
+  const { picture } = lane, { waiting } = picture, cy = height / 2, low = height - 4;
+  const silent = Object.values(lane.consumers).filter(({ state }) => state === "crashed").length;
   let unacked = 0;
-  for (const name in rig.consumers) unacked += rig.consumers[name].unacked ?? 0;
+  for (const name in lane.consumers) unacked += lane.consumers[name].unacked ?? 0;
   const [hands, handsWord] = inTwo(waiting ? say("picture.waiting", { waiting }) : say("picture.unacked", { unacked }));
   const shapes = [
     { id: "count", tag: "text", x: CX, y: cy - 20, class: "b mid big", text: String(picture.connected) },
@@ -161,18 +161,18 @@ function litRanges(picture, lit, height) {
 }
 
 // The bands change only with the owners; the needle and the counts every frame.
-export function render(root, rig, context) {
-  const { picture } = rig, { height = TALL } = context;
-  const states = rig.order.map((name) => (rig.consumers[name].state === "waiting" ? name : "")).join();
+export function render(root, lane, context) {
+  const { picture } = lane, { height = TALL } = context;
+  const states = lane.order.map((name) => (lane.consumers[name].state === "waiting" ? name : "")).join();
   const cuts = [picture.now, picture.before].map(fingerprint);
   const key = [...cuts, picture.names.join(), picture.space, states, height].join("/");
   const old = kept.get(root);
-  const color = (owner) => rig.consumers[picture.names[owner]]?.color;
-  const drawnBands = old?.key === key ? old.bands : bands(picture, color, rig, height);
+  const color = (owner) => lane.consumers[picture.names[owner]]?.color;
+  const drawnBands = old?.key === key ? old.bands : bands(picture, color, lane, height);
   kept.set(root, { key, bands: drawnBands });
   const shapes = [
     ...drawnBands, ...litRanges(picture, context.lit, height), ...needle(picture, height),
-    ...words(rig, context.say, height),
+    ...words(lane, context.say, height),
   ];
   draw(root, light(root, shapes, context.lit));
 }

@@ -3,10 +3,10 @@
 
 // -> { names: consumers and partitions, ranges: [[from, to]] of the hash space }, or null where the step is about the
 // whole lane.
-export function spokenOf(event, rig) {
-  const told = { ...event.inputs, ...event.data }, partitions = rig.picture.partitions ?? {}, names = new Set();
+export function spokenOf(event, lane) {
+  const told = { ...event.inputs, ...event.data }, partitions = lane.picture.partitions ?? {}, names = new Set();
   const isHere = (name) =>
-    typeof name === "string" && (rig.order.includes(name) || name in (rig.picture.in_flight ?? {}));
+    typeof name === "string" && (lane.order.includes(name) || name in (lane.picture.in_flight ?? {}));
   const subject = told.consumer ?? told.leader;
   if (told.assignment) {                                   // of an assignment, what changed hands by it
     for (const key in partitions) if (partitions[key].before !== partitions[key].owner) names.add(key);

@@ -18,11 +18,11 @@ function bandsOf(height) {
   return { base, lagHeight, rowsHeight: base - lagHeight - FIGURE - TOP };
 }
 
-export function layout(rig, { say, current, height: pictureHeight = TALL }) {
-  const { picture } = rig, keys = Object.keys(picture.partitions), shapes = [];
+export function layout(lane, { say, current, height: pictureHeight = TALL }) {
+  const { picture } = lane, keys = Object.keys(picture.partitions), shapes = [];
   const pitch = (RIGHT - LEFT) / Math.max(1, keys.length);
   const cell = Math.max(2, Math.min(19.5, pitch - (pitch > 8 ? 3 : 1)));
-  const { names, hidden } = visible(rig, picture);
+  const { names, hidden } = visible(lane, picture);
   const { base, rowsHeight } = bandsOf(pictureHeight);
   const lines = Math.max(1, names.length), height = Math.min(27, rowsHeight / lines);
   const box = Math.max(4, Math.min(19, height - 2));
@@ -33,7 +33,7 @@ export function layout(rig, { say, current, height: pictureHeight = TALL }) {
   const every = Math.ceil(18 / pitch), isActives = Boolean(picture.type);
 
   names.forEach((name, row) => {
-    const { color } = rig.consumers[name];
+    const { color } = lane.consumers[name];
     shapes.push({
       id: `sw-${name}`, tag: "rect", x: 0.5, y: round(TOP + row * height + height / 2 - 5), width: 10, height: 10,
       rx: 2, fill: paint(color), class: "o",
@@ -70,14 +70,14 @@ export function layout(rig, { say, current, height: pictureHeight = TALL }) {
     }
     const owner = part.owner ?? part.before, row = rowOf.get(owner);
     if (row === undefined) return;
-    const { color } = rig.consumers[owner];
+    const { color } = lane.consumers[owner];
     shapes.push({
       id: `cell-${key}`, tag: "rect", x: x(column), y: y(row), width: cell, height: box, rx: 2,
       fill: part.owner === null ? "url(#void)" : part.stopped ? waitingPaint(color) : paint(color),
       class: part.owner === null ? "cell void" : hasMoved ? "cell oo" : "cell o",
     });
   });
-  const largest = lags(shapes, keys, picture, rig, x, cell, pictureHeight);
+  const largest = lags(shapes, keys, picture, lane, x, cell, pictureHeight);
   if (place !== null && keys.includes(place)) {
     shapes.push({
       id: "current", tag: "rect", x: x(keys.indexOf(place)) - 2, y: 2, width: cell + 4, height: pictureHeight - 4,
@@ -131,20 +131,20 @@ function standbys(shapes, key, part, rowOf, x, yOf) {
 
 // All consumers while there is room for a row each; in a larger group those that hold or held a partition, and how many
 // do not.
-function visible(rig, picture) {
-  if (rig.order.length <= ROWS_MAX) return { names: rig.order, hidden: 0 };
+function visible(lane, picture) {
+  if (lane.order.length <= ROWS_MAX) return { names: lane.order, hidden: 0 };
   const owners = new Set();
   for (const key in picture.partitions) {
     const { owner, before } = picture.partitions[key];
     if (owner) owners.add(owner);
     else if (before) owners.add(before);
   }
-  const names = rig.order.filter((name) => owners.has(name)).slice(0, ROWS_MAX);
-  return { names, hidden: rig.order.length - names.length };
+  const names = lane.order.filter((name) => owners.has(name)).slice(0, ROWS_MAX);
+  return { names, hidden: lane.order.length - names.length };
 }
 
 // The bars, and for the caller the number of the largest.
-function lags(shapes, keys, picture, rig, x, cell, pictureHeight) {
+function lags(shapes, keys, picture, lane, x, cell, pictureHeight) {
   const { base, lagHeight } = bandsOf(pictureHeight);
   let most = 0;
   for (const key of keys) most = Math.max(most, picture.partitions[key].lag);
@@ -152,7 +152,7 @@ function lags(shapes, keys, picture, rig, x, cell, pictureHeight) {
   let largest = null;
   keys.forEach((key, column) => {
     const part = picture.partitions[key], height = round(Math.max(0, part.lag) * scale);
-    const color = rig.consumers[part.owner]?.color;
+    const color = lane.consumers[part.owner]?.color;
     shapes.push({
       id: `lag-${key}`, tag: "rect", x: x(column) + 2, y: round(base - height), width: Math.max(1, cell - 4), height,
       fill: color ? paint(color) : "url(#void)", class: "lag o",
@@ -185,6 +185,6 @@ function watermark(shapes, key, { end, high_watermark: hw }, x, cell, top, scale
 
 const clip = (name) => (name.length > 4 ? `${name.slice(0, 3)}…` : name);
 
-export function render(root, rig, context) {
-  draw(root, light(root, layout(rig, { ...context, current: rig.route }), context.lit));
+export function render(root, lane, context) {
+  draw(root, light(root, layout(lane, { ...context, current: lane.route }), context.lit));
 }

@@ -10,10 +10,10 @@ import { TALL, WIDTH, nameEvery } from "./size.js";
 
 const TOP = 46, LEFT = 58, RIGHT = 238, ROWS_MAX = 12, SLOTS_MAX = 10;
 
-export function layout(rig, { say, at, height = TALL }) {
-  const { picture } = rig, former = Object.entries(picture.former ?? {}), isTurns = "turn" in picture, shapes = [];
+export function layout(lane, { say, at, height = TALL }) {
+  const { picture } = lane, former = Object.entries(picture.former ?? {}), isTurns = "turn" in picture, shapes = [];
   const room = height - 4 - TOP;
-  const names = rig.order.filter((name) => name in picture.in_flight || rig.consumers[name].state !== "gone");
+  const names = lane.order.filter((name) => name in picture.in_flight || lane.consumers[name].state !== "gone");
   shapes.push(
     {
       id: "queue", tag: "text", x: 0, y: 14, class: "m",
@@ -41,15 +41,15 @@ export function layout(rig, { say, at, height = TALL }) {
       id: `ready-${index}`, tag: "rect", x, y: 27, width: 10, height: 11, class: redelivered ? "ready again" : "ready",
     });
     if (redelivered) shapes.push({ id: `bent-${index}`, tag: "path", d: bent(x + 5, 32.5), class: "bent on-ink" });
-    if (record === rig.route?.record) {
+    if (record === lane.route?.record) {
       shapes.push({ id: "current", tag: "rect", x: x - 3, y: 24.5, width: 16, height: 16, rx: 3, class: "frame" });
     }
   });
   const count = former.length + names.length, rowHeight = Math.min(36, room / count);
-  if (count > ROWS_MAX) gauges(shapes, rig, former, names, say, height);
+  if (count > ROWS_MAX) gauges(shapes, lane, former, names, say, height);
   else {
-    former.forEach(([name, held], row) => atFormer(shapes, rig, name, held, row, rowHeight, say, at));
-    names.forEach((name, row) => hands(shapes, rig, name, former.length + row, rowHeight));
+    former.forEach(([name, held], row) => atFormer(shapes, lane, name, held, row, rowHeight, say, at));
+    names.forEach((name, row) => hands(shapes, lane, name, former.length + row, rowHeight));
   }
   return shapes;
 }
@@ -57,11 +57,11 @@ export function layout(rig, { say, at, height = TALL }) {
 // one who has left again has no colour any more
 const hatched = (color) => (color ? waitingPaint(color) : "none");
 
-function atFormer(shapes, rig, name, { unacked, until_us: until }, row, height, say, at) {
+function atFormer(shapes, lane, name, { unacked, until_us: until }, row, height, say, at) {
   const y = round(TOP + row * height + height / 2), left = Math.max(0, Math.ceil((until - at) / 1e6)) * 1e6;
   shapes.push({
     id: `former-${name}`, of: name, tag: "rect", x: 0.5, y: y - 5, width: 10, height: 10, rx: 2,
-    fill: hatched(rig.consumers[name]?.color), class: "o",
+    fill: hatched(lane.consumers[name]?.color), class: "o",
   });
   if (row % nameEvery(height) !== 0) return;
   shapes.push(
@@ -78,8 +78,8 @@ function atFormer(shapes, rig, name, { unacked, until_us: until }, row, height, 
 
 const short = (name) => (name.length > 4 ? `${name.slice(0, 3)}…` : name);
 
-function hands(shapes, rig, name, row, height) {
-  const { picture } = rig, consumer = rig.consumers[name], records = picture.in_flight[name] ?? [];
+function hands(shapes, lane, name, row, height) {
+  const { picture } = lane, consumer = lane.consumers[name], records = picture.in_flight[name] ?? [];
   const isDark = consumer.state === "crashed", fill = (isDark ? waitingPaint : paint)(consumer.color);
   const y = round(TOP + row * height + height / 2), count = consumer.unacked ?? records.length;
   shapes.push({
@@ -119,23 +119,23 @@ function hands(shapes, rig, name, row, height) {
     if (item.redelivered && r >= 5) {
       shapes.push({ id: `again-${name}-${slot}`, tag: "path", d: bent(x, y), class: "bent" });
     }
-    if (item.record === rig.route?.record) {
+    if (item.record === lane.route?.record) {
       shapes.push({ id: "current", tag: "circle", cx: x, cy: y, r: round(r + 5.5), class: "frame" });
     }
   }
 }
 
 // One cell a consumer, filled from below by how much of its prefetch is in hand.
-function gauges(shapes, rig, former, names, say, height) {
+function gauges(shapes, lane, former, names, say, height) {
   shapes.push({ id: "cells", tag: "text", x: WIDTH, y: height - 3, class: "m end", text: say("picture.gauges") });
-  const { picture } = rig, side = Math.min(26, sideOf(former.length + names.length, height - TOP - 26));
+  const { picture } = lane, side = Math.min(26, sideOf(former.length + names.length, height - TOP - 26));
   const columns = Math.floor(WIDTH / side);
   const cells = [
     ...former.map(([name, { unacked }]) => ({
-      id: `former-${name}`, of: name, unacked, fill: hatched(rig.consumers[name]?.color),
+      id: `former-${name}`, of: name, unacked, fill: hatched(lane.consumers[name]?.color),
     })),
     ...names.map((name) => {
-      const { color, unacked, state } = rig.consumers[name];
+      const { color, unacked, state } = lane.consumers[name];
       return { id: name, of: name, unacked: unacked ?? 0, fill: (state === "crashed" ? waitingPaint : paint)(color) };
     }),
   ];
@@ -162,6 +162,6 @@ function sideOf(count, height) {
 const bent = (x, y) =>
   `M${x + 3} ${y + 2.5}V${y - 1.5}H${x - 3}M${x - 1} ${y - 3.5}L${x - 3} ${y - 1.5}L${x - 1} ${y + 0.5}`;
 
-export function render(root, rig, context) {
-  draw(root, light(root, layout(rig, context), context.lit));
+export function render(root, lane, context) {
+  draw(root, light(root, layout(lane, context), context.lit));
 }

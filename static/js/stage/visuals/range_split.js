@@ -17,11 +17,11 @@ function bars(height) {
   return { was, now: { y: height - BELOW - h, h } };
 }
 
-export function layout(rig, { say, height = TALL }) {
-  const { picture } = rig, shapes = [], { was: WAS, now: NOW } = bars(height);
+export function layout(lane, { say, height = TALL }) {
+  const { picture } = lane, shapes = [], { was: WAS, now: NOW } = bars(height);
   const [ends, counts, last] = [height - 38, height - 20, height - 4];
   const at = (slot) => round((slot / picture.space) * WIDTH);
-  const consumer = (owner) => rig.consumers[picture.names[owner]];
+  const consumer = (owner) => lane.consumers[picture.names[owner]];
   const fill = (owner, isDark = false) =>
     owner < 0 || !consumer(owner)
       ? "url(#void)"
@@ -75,7 +75,7 @@ export function layout(rig, { say, height = TALL }) {
     { id: "end", tag: "text", x: WIDTH, y: ends, class: "m n end", text: String(picture.space - 1) },
   );
   let unacked = 0;
-  for (const name in rig.consumers) unacked += rig.consumers[name].unacked ?? 0;
+  for (const name in lane.consumers) unacked += lane.consumers[name].unacked ?? 0;
   shapes.push({
     id: "count", tag: "text", "data-term": "in_flight", x: WIDTH, y: counts, class: "end",
     text: say("picture.unacked", { unacked }),
@@ -107,6 +107,6 @@ function label(shapes, id, pieces, at, band, picture, consumer) {
   });
 }
 
-export function render(root, rig, context) {
-  draw(root, light(root, layout(rig, context), context.lit));
+export function render(root, lane, context) {
+  draw(root, light(root, layout(lane, context), context.lit));
 }

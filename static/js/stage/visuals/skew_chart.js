@@ -22,10 +22,10 @@ export function layout(view, { say, colors, width = 1000 }) {
   // The lines end at this moment, with the lane's own figure: at the last whole second it was another one.
   const now = Math.round(view.at_us / 1e5) / 10, isNewer = now > (seconds.at(-1) ?? -1);
   const moments = isNewer ? [...seconds, now] : seconds;
-  const traces = view.rig_order.map((id) => ({
-    x: moments, y: moments.map((at) => (at === now ? view.rigs[id].skew : view.history[at]?.[id]) ?? null),
+  const traces = view.lane_order.map((id) => ({
+    x: moments, y: moments.map((at) => (at === now ? view.lanes[id].skew : view.history[at]?.[id]) ?? null),
     name: laneName(id, view, say), mode: "lines", type: "scatter",
-    line: { color: colors.ink, width: WEIGHTS[view.rigs[id].model], dash: DASHES[view.rigs[id].model] },
+    line: { color: colors.ink, width: WEIGHTS[view.lanes[id].model], dash: DASHES[view.lanes[id].model] },
     hovertemplate: "%{y:.2f}",
   }));
   const values = traces.flatMap((trace) => trace.y).filter((value) => value !== null);

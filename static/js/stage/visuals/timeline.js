@@ -52,9 +52,9 @@ const many = (ticks, x) => {
 
 // What was done, and in which lane where it was done in one of several.
 function what(tick, view, say) {
-  const did = say(tickCode(tick), tick), model = view.rigs?.[tick.rig]?.model;
-  if (!model || view.rig_order.length < 2) return did;
-  return say("list.named", { name: laneName(tick.rig, view, say), what: did });
+  const did = say(tickCode(tick), tick), model = view.lanes?.[tick.lane]?.model;
+  if (!model || view.lane_order.length < 2) return did;
+  return say("list.named", { name: laneName(tick.lane, view, say), what: did });
 }
 
 // What a finger, a mouse or the focus meets: larger than the mark. Its caption is the same for all three.

@@ -38,7 +38,7 @@ def common(model: str, names: Sequence[str], algorithm: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def rig(model: str, *names: str, algorithm: str = "one") -> LaneFacts:
+def of_model(model: str, *names: str, algorithm: str = "one") -> LaneFacts:
     return LaneFacts(**common(model, names, algorithm))
 
 
@@ -73,9 +73,9 @@ def cluster(
     ).settled()
 
 
-def page(limits: Limits = DEFAULT_LIMITS, is_playing: bool = False, **rigs: LaneFacts) -> LabFacts:
+def page(limits: Limits = DEFAULT_LIMITS, is_playing: bool = False, **lanes: LaneFacts) -> LabFacts:
     """What is known of a lab with these lanes, by id."""
-    lanes = {name: msgspec.structs.replace(lane, id=name) for name, lane in rigs.items()}
+    lanes = {name: msgspec.structs.replace(lane, id=name) for name, lane in lanes.items()}
     return LabFacts(lanes, is_playing, limits)
 
 

@@ -2,12 +2,12 @@
 
 import pytest
 
-from tests.core.lab.commands.pages import misread, page, pulsar, refused, rig
+from tests.core.lab.commands.pages import misread, of_model, page, pulsar, refused
 
 
 def test_lane_is_named_before_anything_else() -> None:
-    assert misread("set_algorithm", algorithm=None) == ("rig", "name the lane whose algorithm changes")
-    assert misread("set_order", order=None) == ("rig", "name the lane whose order rule changes")
+    assert misread("set_algorithm", algorithm=None) == ("lane", "name the lane whose algorithm changes")
+    assert misread("set_order", order=None) == ("lane", "name the lane whose order rule changes")
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ def test_algorithm_has_an_id(algorithm: object, is_one: bool) -> None:
 
 
 def test_rule_is_one_that_the_lane_knows_and_does_not_run_already() -> None:
-    facts = page(one=rig("kafka", algorithm="two"), two=rig("tubemq"))
+    facts = page(one=of_model("kafka", algorithm="two"), two=of_model("tubemq"))
     assert refused(facts, "set_algorithm", lane="one", algorithm="four") == (
         "args.algorithm",
         "must be one of one, two, three",
@@ -31,16 +31,16 @@ def test_rule_is_one_that_the_lane_knows_and_does_not_run_already() -> None:
     )
     assert refused(facts, "set_algorithm", lane="two", algorithm="two") is None
     assert refused(facts, "set_algorithm", lane="six", algorithm="two") == (
-        "rig",
+        "lane",
         "there is no lane six in this lab",
     )
 
 
 def test_only_a_key_shared_lane_has_an_order_rule() -> None:
-    facts = page(one=pulsar(), two=pulsar(order="draining"), three=rig("kafka"))
+    facts = page(one=pulsar(), two=pulsar(order="draining"), three=of_model("kafka"))
     for lane in ("one", "three"):
         assert refused(facts, "set_order", lane=lane, order="draining") == (
-            "rig",
+            "lane",
             "only Key_Shared has an order rule",
         )
 

@@ -21,11 +21,11 @@ def cluster_lab(*more: Json, seconds: float = 1) -> Lab:
 
 
 def cards(lab: Lab) -> list[tuple[str, list[str]]]:
-    return [(card["verb"], card["target"]) for card in lab.view()["rigs"]["kafka"]["cluster"]["faults"]]
+    return [(card["verb"], card["target"]) for card in lab.view()["lanes"]["kafka"]["cluster"]["faults"]]
 
 
 def broker(lab: Lab, number: int) -> Json:
-    found: Json = lab.view()["rigs"]["kafka"]["cluster"]["brokers"][str(number)]
+    found: Json = lab.view()["lanes"]["kafka"]["cluster"]["brokers"][str(number)]
     return found
 
 
@@ -74,7 +74,7 @@ def test_disk_that_is_lost_cannot_be_lost_again_and_that_is_foreseen() -> None:
 
 
 def links(lab: Lab, name: str) -> Json:
-    found: Json = lab.view()["rigs"]["kafka"]["cluster"]["links"][name]
+    found: Json = lab.view()["lanes"]["kafka"]["cluster"]["links"][name]
     return found
 
 
@@ -114,7 +114,7 @@ def test_fault_for_all_lanes_leaves_those_without_a_cluster_as_they_are() -> Non
     before = {name: lab.lanes[name].to_json() for name in ("rabbitmq", "plain")}
     told = order(lab, "cluster_crash", broker=1) + order(lab, "group_assignor")
     assert {name: lab.lanes[name].to_json() for name in before} == before and {
-        event["rig"] for event in told
+        event["lane"] for event in told
     } <= {"kafka"}
     assert [entry["command"]["kind"] for entry in lab.history[1:]] == ["cluster_crash", "group_assignor"]
 
@@ -122,7 +122,7 @@ def test_fault_for_all_lanes_leaves_those_without_a_cluster_as_they_are() -> Non
 def test_more_partitions_are_no_fault_and_have_no_card() -> None:
     lab = cluster_lab()
     order(lab, "cluster_add_partitions", topic="records", count=4, seconds=1)
-    assert cards(lab) == [] and len(lab.view()["rigs"]["kafka"]["cluster"]["partitions"]) == 4
+    assert cards(lab) == [] and len(lab.view()["lanes"]["kafka"]["cluster"]["partitions"]) == 4
 
 
 def test_writer_runs_is_paused_and_goes_on() -> None:
@@ -131,7 +131,7 @@ def test_writer_runs_is_paused_and_goes_on() -> None:
     order(lab, "cluster_start_writer", writer=2, topic="t", seconds=0.2)
     for kind, condition in (("pause", "paused"), ("resume", "running")):
         order(lab, f"cluster_{kind}_writer", writer=2)
-        assert lab.view()["rigs"]["kafka"]["cluster"]["clients"]["writer-2"]["condition"] == condition
+        assert lab.view()["lanes"]["kafka"]["cluster"]["clients"]["writer-2"]["condition"] == condition
     assert [card[0] for card in cards(lab)] == [
         "create_topic",
         "start_writer",
@@ -182,7 +182,7 @@ def test_priority_outlives_the_connection_with_the_ranges_that_it_had() -> None:
     assert consumer.set_to == {"priority": 4}
     order(lab, "crash", "c1", seconds=1)
     order(lab, "rejoin", "c1", seconds=1)
-    assert lab.view()["rigs"]["pulsar"]["pulsar"]["consumers"]["c1"]["priority"] == 4
+    assert lab.view()["lanes"]["pulsar"]["pulsar"]["consumers"]["c1"]["priority"] == 4
 
 
 def test_sticky_ranges_are_for_sticky_lanes_alone_when_the_order_is_for_all() -> None:
@@ -195,7 +195,7 @@ def test_sticky_ranges_are_for_sticky_lanes_alone_when_the_order_is_for_all() ->
         {
             "command_id": "r",
             "kind": "pulsar_ranges",
-            "rig": "sticky",
+            "lane": "sticky",
             "consumer": "c1",
             "args": {"ranges": [[0, 9]]},
         }
@@ -224,6 +224,6 @@ def test_order_for_a_crashed_consumer_of_a_replayed_past_does_nothing() -> None:
     order(lab, "pulsar_hold_acks", "c1")
     order(lab, "crash", "c2", seconds=1)
     told = lab.submit(
-        {"command_id": "s", "kind": "set_algorithm", "rig": "pulsar", "args": {"algorithm": "shared"}}
+        {"command_id": "s", "kind": "set_algorithm", "lane": "pulsar", "args": {"algorithm": "shared"}}
     )
     assert kinds(told) == ["pulsar.algorithm_switched"] and lane_of(lab).consumers["c2"].state == "crashed"

@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import pytest
 
-from tests.core.lab.commands.pages import cluster, made, misread, page, refused, rig
+from tests.core.lab.commands.pages import cluster, made, misread, of_model, page, refused
 
 CLUSTER = cluster("c1", "c2")
 BROKERS = ["stop", "crash", "cut_power", "lose_disk", "pause", "resume", "come_back"]
@@ -59,9 +59,9 @@ def test_lab_without_a_cluster_says_so_before_any_name_is_looked_up(kind: str) -
         "cluster_cut_link": {"one": "x", "other": "y"},
         "cluster_pause_writer": {"writer": 1},
     }
-    facts = page(one=rig("kafka", "c1"), two=rig("rabbitmq"))
+    facts = page(one=of_model("kafka", "c1"), two=of_model("rabbitmq"))
     assert refused(facts, kind, **args.get(kind, {})) == (
-        "rig",
+        "lane",
         "there is no Kafka cluster with brokers to name in this lab",
     )
 

@@ -65,7 +65,7 @@ def raw_of(kind: str) -> dict[str, Any]:
     needed = NEEDED.get(kind, {"broker": 1} if kind.startswith("cluster_") else {})
     consumer = "c1" if issubclass(COMMANDS[kind], ConsumerCommand) else None
     lane = "kafka" if kind in ("set_algorithm", "set_order") else "all"
-    return {"command_id": "x1", "kind": kind, "rig": lane, "consumer": consumer, "args": needed}
+    return {"command_id": "x1", "kind": kind, "lane": lane, "consumer": consumer, "args": needed}
 
 
 @pytest.mark.parametrize("kind", COMMANDS)
@@ -89,7 +89,7 @@ WRONG: list[tuple[str, dict[str, Any]]] = [
     ("extra", {"extra": 1}),
     ("command_id", {"command_id": "-x"}),
     ("kind", {"kind": "explode"}),
-    ("rig", {"rig": "K"}),
+    ("lane", {"lane": "K"}),
     ("args", {"args": 5}),
     ("args.colour", {"args": {"colour": 1}}),
     ("consumer", {"consumer": ""}),
@@ -111,20 +111,6 @@ def test_of_several_wrong_fields_the_first_one_decides(first: int) -> None:
     assert refused.value.field == WRONG[first][0]
 
 
-@pytest.mark.parametrize("name", ["lane", "rig"])
-def test_lane_may_be_called_by_either_name_and_its_mistake_stands_at_the_one_that_was_used(name: str) -> None:
-    assert command_from_json({"command_id": "x1", "kind": "join", name: "kafka"}).lane == "kafka"
-    with pytest.raises(CommandError) as refused:
-        command_from_json({"command_id": "x1", "kind": "join", name: "Kafka!"})
-    assert refused.value.field == name
-
-
-def test_both_names_of_the_lane_at_once_are_refused_at_the_newer_one() -> None:
-    with pytest.raises(CommandError, match="older name") as refused:
-        command_from_json({"command_id": "x1", "kind": "join", "lane": "kafka", "rig": "kafka"})
-    assert refused.value.field == "lane"
-
-
 def test_arguments_left_out_and_null_are_none() -> None:
     assert command_from_json({"command_id": "x1", "kind": "join"}) == command_from_json(
         {"command_id": "x1", "kind": "join", "args": None}
@@ -142,7 +128,7 @@ def test_place_and_time_of_the_journal_are_known_fields_that_a_command_does_not_
     assert check_command({"command_id": "x1", "kind": "play", "position": 4, "at_us": 9}).keys() == {
         "command_id",
         "kind",
-        "rig",
+        "lane",
         "consumer",
         "args",
     }
@@ -174,5 +160,5 @@ def test_order_about_a_consumer_asks_for_its_name_before_its_arguments(kind: str
 @pytest.mark.parametrize("kind", ["play", "pause_lab", "step", "speed"])
 def test_clock_belongs_to_no_lane(kind: str) -> None:
     with pytest.raises(CommandError, match="whole lab") as refused:
-        command_from_json(raw_of(kind) | {"rig": "kafka", "consumer": "c1"})
-    assert refused.value.field == "rig"
+        command_from_json(raw_of(kind) | {"lane": "kafka", "consumer": "c1"})
+    assert refused.value.field == "lane"

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from broker_core.lab.commands.group import PATTERN_LETTERS_MAX, TOPICS_MAX
-from tests.core.lab.commands.pages import STATES, cluster, made, misread, page, refused, rig
+from tests.core.lab.commands.pages import STATES, cluster, made, misread, of_model, page, refused
 
 TAKEN: dict[str, set[str]] = {
     "group_freeze": {"live", "paused"},
@@ -43,15 +43,15 @@ def test_first_thing_that_is_wrong_is_told(kind: str, state: str, reason: str) -
 
 @pytest.mark.parametrize("kind", TAKEN)
 def test_members_are_looked_for_in_lanes_with_a_cluster(kind: str) -> None:
-    nowhere = page(one=rig("rabbitmq", "frozen", "stuck", "live"), two=rig("kafka", "live"))
+    nowhere = page(one=of_model("rabbitmq", "frozen", "stuck", "live"), two=of_model("kafka", "live"))
     assert refused(nowhere, kind, "live") == (
-        "rig",
+        "lane",
         "there is no Kafka cluster with a consumer group in this lab",
     )
-    mixed = page(one=rig("rabbitmq", "c9"), kafka=cluster("live"))
+    mixed = page(one=of_model("rabbitmq", "c9"), kafka=cluster("live"))
     assert refused(mixed, kind, "c9") == ("consumer", "there is no consumer c9")
     assert refused(mixed, kind, "c9", "one") == (
-        "rig",
+        "lane",
         "there is no Kafka cluster with a consumer group in this lab",
     )
 
@@ -137,7 +137,7 @@ def test_subscription_is_by_names_or_by_a_pattern() -> None:
 
 
 def test_topic_gets_more_partitions_than_it_has() -> None:
-    facts = page(kafka=cluster("c1", topics={"records": 3, "payments": 1}), one=rig("rabbitmq", "c1"))
+    facts = page(kafka=cluster("c1", topics={"records": 3, "payments": 1}), one=of_model("rabbitmq", "c1"))
     assert refused(facts, "cluster_add_partitions", topic="records", count=3) == (
         "args.count",
         "must be more than the 3 partitions that there are",
@@ -177,8 +177,8 @@ def test_arguments_of_more_partitions(args: dict[str, Any], field: str) -> None:
 def test_group_can_always_be_given_an_assignor_whose_text_is_one() -> None:
     facts = page(kafka=cluster(*STATES))
     assert refused(facts, "group_assignor") is None
-    assert refused(page(one=rig("kafka", "c1")), "group_assignor") == (
-        "rig",
+    assert refused(page(one=of_model("kafka", "c1")), "group_assignor") == (
+        "lane",
         "there is no Kafka cluster with brokers to name in this lab",
     )
     assert misread("group_assignor", source=5) == ("args.source", "must be a text")

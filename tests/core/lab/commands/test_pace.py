@@ -4,7 +4,7 @@ import pytest
 
 from broker_core.errors import CommandError
 from broker_core.lab.limits import Limits
-from tests.core.lab.commands.pages import STATES, made, misread, page, refused, rig
+from tests.core.lab.commands.pages import STATES, made, misread, of_model, page, refused
 
 HELD = {
     "crashed": "has crashed",
@@ -17,7 +17,7 @@ HELD = {
 @pytest.mark.parametrize("kind", ["pause", "resume", "slow"])
 @pytest.mark.parametrize("state", HELD)
 def test_program_that_is_not_there_to_listen_takes_no_order_about_its_pace(kind: str, state: str) -> None:
-    answer = refused(page(one=rig("rabbitmq", *STATES)), kind, state)
+    answer = refused(page(one=of_model("rabbitmq", *STATES)), kind, state)
     assert answer is not None and answer[0] == "consumer" and f"{state} {HELD[state]}" in answer[1]
 
 
@@ -36,7 +36,7 @@ def test_program_that_is_not_there_to_listen_takes_no_order_about_its_pace(kind:
     ],
 )
 def test_what_makes_sense_for_a_working_paused_and_slow_one(kind: str, who: str, reason: str | None) -> None:
-    assert refused(page(one=rig("rabbitmq", *STATES, "slow")), kind, who) == (
+    assert refused(page(one=of_model("rabbitmq", *STATES, "slow")), kind, who) == (
         None if reason is None else ("consumer", reason)
     )
 
@@ -62,7 +62,7 @@ def test_speed_out_of_range_or_no_number_is_refused(asked: object) -> None:
 
 
 def test_a_step_is_for_a_clock_that_stands_and_the_other_orders_come_at_any_time() -> None:
-    lane = rig("rabbitmq", "c1")
+    lane = of_model("rabbitmq", "c1")
     assert refused(page(one=lane, is_playing=True), "step") == ("kind", "pause the lab before you step")
     assert refused(page(one=lane), "step") is None
     for is_playing in (True, False):

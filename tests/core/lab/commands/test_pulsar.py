@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from broker_core.errors import CommandError
 from broker_core.lab.commands import COMMANDS
 from broker_core.lab.commands.sticky import RANGES_MAX, check_ranges_of, read_ranges
-from tests.core.lab.commands.pages import STATES, made, misread, page, pulsar, refused, rig
+from tests.core.lab.commands.pages import STATES, made, misread, of_model, page, pulsar, refused
 
 ORDERS: dict[str, dict[str, Any]] = {
     "pulsar_hold_acks": {},
@@ -29,15 +29,15 @@ def test_table_has_every_order_to_a_pulsar_consumer() -> None:
 
 @pytest.mark.parametrize("kind", ORDERS)
 def test_lab_without_a_pulsar_lane_and_a_lane_that_is_none(kind: str) -> None:
-    facts = page(one=rig("kafka", "c1"))
-    assert refused(facts, kind, "c1", **ORDERS[kind]) == ("rig", "there is no Pulsar lane in this lab")
-    assert refused(facts, kind, "c1", "one", **ORDERS[kind]) == ("rig", "this is no Pulsar lane")
-    assert refused(facts, kind, "c1", "two", **ORDERS[kind]) == ("rig", "there is no lane two in this lab")
+    facts = page(one=of_model("kafka", "c1"))
+    assert refused(facts, kind, "c1", **ORDERS[kind]) == ("lane", "there is no Pulsar lane in this lab")
+    assert refused(facts, kind, "c1", "one", **ORDERS[kind]) == ("lane", "this is no Pulsar lane")
+    assert refused(facts, kind, "c1", "two", **ORDERS[kind]) == ("lane", "there is no lane two in this lab")
 
 
 @pytest.mark.parametrize("kind", ORDERS)
 def test_consumer_is_looked_for_in_pulsar_lanes_alone(kind: str) -> None:
-    facts = page(one=rig("kafka", "c1"), two=pulsar("c2", algorithm="sticky"))
+    facts = page(one=of_model("kafka", "c1"), two=pulsar("c2", algorithm="sticky"))
     assert refused(facts, kind, "c1", **ORDERS[kind]) == ("consumer", "there is no consumer c1")
     assert refused(facts, kind, "c2", **ORDERS[kind]) is None
 
@@ -142,11 +142,11 @@ def test_in_the_articles_notation_the_end_is_excluded_so_65536_is_an_end() -> No
 
 def test_receipts_can_be_lost_where_a_producer_waits_for_them() -> None:
     waits = pulsar("c1", has_receipts=True)
-    assert refused(page(one=waits, two=rig("kafka")), "pulsar_lose_receipts", seconds=25) is None
-    for facts in (page(one=pulsar("c1")), page(two=rig("kafka"))):
+    assert refused(page(one=waits, two=of_model("kafka")), "pulsar_lose_receipts", seconds=25) is None
+    for facts in (page(one=pulsar("c1")), page(two=of_model("kafka"))):
         answer = refused(facts, "pulsar_lose_receipts")
         assert answer == (
-            "rig",
+            "lane",
             "no producer here waits for receipts: give a Pulsar lane the option receipts",
         )
     assert refused(page(one=waits, two=pulsar()), "pulsar_lose_receipts", lane="two") is not None

@@ -30,7 +30,7 @@ def order(lab, kind, seconds=0, **args):
 
 
 def cluster(lab):
-    return lab.view()["rigs"]["kafka"]["cluster"]
+    return lab.view()["lanes"]["kafka"]["cluster"]
 
 
 def test_the_view_has_the_lanes_partitions_and_none_of_kafkas_own():
@@ -44,7 +44,7 @@ def test_the_view_has_the_lanes_partitions_and_none_of_kafkas_own():
 
 def test_a_lane_without_a_cluster_has_no_such_panel_and_refuses_its_commands():
     lab = Lab(scenario_from_json({"lanes": [{"model": "tubemq", "id": "kafka"}]}))
-    assert "cluster" not in lab.view()["rigs"]["kafka"]
+    assert "cluster" not in lab.view()["lanes"]["kafka"]
     with pytest.raises(CommandError):
         order(lab, "crash", broker=1)
 
@@ -164,7 +164,7 @@ def test_a_lane_with_another_rule_goes_through_its_faults_again():
     lab = lab_on_a_cluster()
     order(lab, "crash", 15, broker=3)
     lab.submit(
-        {"command_id": "rule", "kind": "set_algorithm", "rig": "kafka", "args": {"algorithm": "roundrobin"}}
+        {"command_id": "rule", "kind": "set_algorithm", "lane": "kafka", "args": {"algorithm": "roundrobin"}}
     )
     assert (
         cluster(lab)["brokers"]["3"]["condition"] == "crashed"
@@ -299,7 +299,7 @@ def test_a_producer_cut_off_from_a_leader_goes_on_when_the_link_is_whole_again()
 def test_a_consumer_whose_fetches_are_slow_reads_later_and_its_link_is_in_the_picture():
     lab = lab_on_a_cluster()
     lab.advance_to(10 * SECOND)
-    reader = lab.view()["rigs"]["kafka"]["picture"]["partitions"]["0"]["owner"]
+    reader = lab.view()["lanes"]["kafka"]["picture"]["partitions"]["0"]["owner"]
     leader = f"broker-{cluster(lab)['partitions']['records-0']['leader']}"
     order(lab, "slow_link", 2, one=reader, other=leader, delay_us=800_000)
     key = ">".join(sorted((reader, leader)))
@@ -307,7 +307,7 @@ def test_a_consumer_whose_fetches_are_slow_reads_later_and_its_link_is_in_the_pi
     assert cluster(lab)["clients"][reader] == {"kind": "consumer", "condition": "running", "verbs": []}
     order(lab, "slow_link", one=reader, other=leader)
     order(lab, "cut_link", 3, one=leader, other=reader, one_way=True)
-    partition = lab.view()["rigs"]["kafka"]["picture"]["partitions"]["0"]
+    partition = lab.view()["lanes"]["kafka"]["picture"]["partitions"]["0"]
     assert cluster(lab)["links"][key]["cut"] == [leader] and partition["lag"] > 0
 
 
@@ -343,7 +343,7 @@ def test_a_writers_records_are_not_the_lanes():
     order(busy, "create_topic", 1, topic="payments", partitions=9)
     order(busy, "start_writer", 10, writer=1, topic="payments")
     calm.advance_to(busy.now_us)
-    one, other = (lab.view()["rigs"]["kafka"] for lab in (calm, busy))
+    one, other = (lab.view()["lanes"]["kafka"] for lab in (calm, busy))
     assert one["consumers"] == other["consumers"] and one["lag"] == other["lag"]
     assert len(other["picture"]["partitions"]) == 3
 
@@ -359,6 +359,6 @@ def test_a_cluster_that_has_lost_its_only_disk_shows_no_log_and_neither_does_its
     lab = lab_on_a_cluster(brokers=1, min_insync_replicas=1)
     order(lab, "lose_disk", 5, broker=1)
     assert {
-        partition["end"] for partition in lab.view()["rigs"]["kafka"]["picture"]["partitions"].values()
+        partition["end"] for partition in lab.view()["lanes"]["kafka"]["picture"]["partitions"].values()
     } == {0}
     assert Lab.restore(lab.scenario, lab.checkpoint()).view() == lab.view()

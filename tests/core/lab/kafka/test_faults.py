@@ -57,7 +57,7 @@ def lab_with(**lane):
         )
     )
     lab.advance_to(5 * SECOND)
-    assert lab.view()["rigs"]["kafka"]["cluster"]["partitions"]["records-0"]["leader"] == 2
+    assert lab.view()["lanes"]["kafka"]["cluster"]["partitions"]["records-0"]["leader"] == 2
     return lab
 
 
@@ -68,7 +68,7 @@ def order(lab, kind, seconds=0, **args):
 
 
 def cards(lab):
-    return lab.view()["rigs"]["kafka"]["cluster"]["faults"]
+    return lab.view()["lanes"]["kafka"]["cluster"]["faults"]
 
 
 def test_a_leader_that_crashes_leaves_its_partition_without_one_until_the_controller_notices():
@@ -134,7 +134,7 @@ def test_what_only_a_dead_leader_had_confirmed_is_lost_and_the_card_of_the_crash
     order(lab, "crash", 12, broker=2)
     lost = [entry for entry in cards(lab)[-1]["means"] if entry["code"] == "lost"]
     assert [entry["reason"] for entry in lost] == ["acks_1"] and lost[0]["count"] > 0
-    partition = lab.view()["rigs"]["kafka"]["cluster"]["partitions"]["records-0"]
+    partition = lab.view()["lanes"]["kafka"]["cluster"]["partitions"]["records-0"]
     dead = lab.lanes["kafka"].world.slots["broker-2"].node.state.disk.logs["records", 0]
     assert (
         dead.log_end_offset - partition["copies"][str(partition["leader"])]["epochs"][-1][1]

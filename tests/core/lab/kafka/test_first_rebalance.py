@@ -27,7 +27,7 @@ class Group:
             {
                 "command_id": f"f{self.lab.position}",
                 "kind": kind,
-                "rig": "all",
+                "lane": "all",
                 "consumer": consumer,
                 "args": {},
             }
@@ -35,7 +35,7 @@ class Group:
         return self
 
     def view(self):
-        return self.lab.view()["rigs"]["kafka"]
+        return self.lab.view()["lanes"]["kafka"]
 
     def sentence(self):
         said = self.view()["sentence"]

@@ -53,7 +53,7 @@ def kinds(told: list[Any]) -> list[str]:
 
 
 def lane_of(lab: Lab) -> Any:
-    return lab.view()["rigs"]["kafka"]
+    return lab.view()["lanes"]["kafka"]
 
 
 def owners(lab: Lab) -> set[Any]:
@@ -274,7 +274,7 @@ def test_without_a_cluster_there_is_no_group_to_do_this_to() -> None:
     lab = Lab(scenario_from_json({"lanes": [{"model": "tubemq"}]}))
     with pytest.raises(CommandError) as refused:
         order(lab, "group_freeze", consumer="c1")
-    assert refused.value.field == "rig"
+    assert refused.value.field == "lane"
 
 
 def test_a_held_group_goes_on_the_same_after_a_checkpoint_and_under_another_rule() -> None:
@@ -287,7 +287,7 @@ def test_a_held_group_goes_on_the_same_after_a_checkpoint_and_under_another_rule
         each.advance_to(each.now_us + 30 * SECOND)
         order(each, "group_thaw", 12, consumer="c1")
     assert lab.view() == other.view() and lab.checkpoint() == other.checkpoint()
-    order(lab, "set_algorithm", rig="kafka", args={"algorithm": "roundrobin"})
+    order(lab, "set_algorithm", lane="kafka", args={"algorithm": "roundrobin"})
     assert lane_of(lab)["consumers"]["c2"]["state"] == "stuck"
 
 

@@ -32,7 +32,7 @@ def lab_with_a_history(algorithm: str = "range", protocol: str = "classic") -> L
             {
                 "command_id": f"x{position}",
                 "kind": kind,
-                "rig": "kafka",
+                "lane": "kafka",
                 "consumer": consumer,
                 "args": {},
                 "position": position,
@@ -113,7 +113,7 @@ def test_a_users_own_assignor_is_compared_from_the_beginning(monkeypatch: pytest
         {
             "command_id": "own",
             "kind": "group_assignor",
-            "rig": "kafka",
+            "lane": "kafka",
             "args": {"source": SWAPPED},
             "position": lab.position + 1,
         }
@@ -155,7 +155,7 @@ def test_while_nobody_coordinates_the_group_is_what_its_members_know_of_it(proto
     crash = {
         "command_id": "crash",
         "kind": "cluster_crash",
-        "rig": "kafka",
+        "lane": "kafka",
         "args": {"broker": coordinator},
         "position": position,
     }

@@ -172,7 +172,7 @@ def test_a_commit_of_who_is_no_member_is_refused_and_told() -> None:
 def test_an_operator_resets_offsets_of_an_empty_group_within_the_log_and_of_no_other() -> None:
     lab = lab_of(20)
     assert refused(lab, "group_reset_offsets", args=at(offset=5)) == {
-        "rig": "the group is Stable: offsets can be reset only while it has no members"
+        "lane": "the group is Stable: offsets can be reset only while it has no members"
     }
     for name in ("c1", "c2", "c3"):
         order(lab, "leave", 2, consumer=name)

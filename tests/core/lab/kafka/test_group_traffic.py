@@ -33,7 +33,7 @@ def order(lab: Lab, kind: str, consumer: str | None = None, **args: object) -> N
         {
             "command_id": f"x{position}",
             "kind": kind,
-            "rig": "kafka",
+            "lane": "kafka",
             "consumer": consumer,
             "args": args,
             "position": position,
@@ -62,7 +62,7 @@ def life(protocol: str) -> Iterator[Lab]:
     for seconds, kind, name in LIFE:
         lab.advance_to(lab.now_us + seconds * SECOND)
         if kind == "coordinator":
-            order(lab, "cluster_crash", broker=lab.view()["rigs"]["kafka"]["group"]["coordinator"])
+            order(lab, "cluster_crash", broker=lab.view()["lanes"]["kafka"]["group"]["coordinator"])
         else:
             order(lab, kind, name)
         for _ in range(8):

@@ -46,7 +46,7 @@ def test_it_is_what_a_look_at_each_second_finds() -> None:
         order(lab, "cluster_crash", lane="kafka", broker=1)
     for second in range(1, 41):
         looked_at.advance_to(second * SECOND)
-        panel = looked_at.view()["rigs"]["kafka"]
+        panel = looked_at.view()["lanes"]["kafka"]
         for name, part in panel["cluster"]["partitions"].items():
             seen.setdefault(second, {})[name] = {
                 broker: copy["end"] for broker, copy in part["copies"].items()
@@ -66,7 +66,7 @@ def test_it_is_what_a_look_at_each_second_finds() -> None:
 def test_a_view_carries_it_as_json() -> None:
     lab = lab_of()
     lab.advance_to(20 * SECOND)
-    panels = json.loads(json.dumps(lab.view()["rigs"]["kafka"]))
+    panels = json.loads(json.dumps(lab.view()["lanes"]["kafka"]))
     row = panels["cluster"]["history"]["20"][f"{panels['cluster']['topic']}-0"]
     large = panels["cluster"]["partitions"][f"{panels['cluster']['topic']}-0"]
     assert row == {
@@ -111,5 +111,5 @@ def test_a_restored_lab_has_it_and_goes_on_with_it() -> None:
     for one in (lab, again):
         one.advance_to(25 * SECOND)
     assert kept(again) == kept(lab) and list(kept(again).offsets)[-1] == 25
-    (card,) = again.view()["rigs"]["kafka"]["cluster"]["faults"]
+    (card,) = again.view()["lanes"]["kafka"]["cluster"]["faults"]
     assert (card["verb"], card["amount_us"]) == ("slow_link", 200_000)

@@ -248,6 +248,6 @@ def test_whom_nobody_knew_is_gone_within_a_second_and_the_lane_says_so() -> None
     order(lab, "join")
     order(lab, "crash", consumer="c4")
     lab.advance_to(lab.now_us + 2 * SECOND)
-    (lane,) = lab.view()["rigs"].values()
+    (lane,) = lab.view()["lanes"].values()
     assert lane["sentence"] == {"code": "kafka.crash_unknown", "params": {"consumer": "c4"}}
     assert lane["consumers"]["c4"]["state"] == "gone"

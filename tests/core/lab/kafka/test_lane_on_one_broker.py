@@ -20,7 +20,7 @@ def lab_of(algorithm="range", consumers=3, rate=40, keyless=0, **options) -> Lab
     workload = (
         {"kind": "uniform", "keys": 50, "rate": rate} if not keyless else {"kind": "flights", "rate": rate}
     )
-    return Lab(scenario_from_json({"rigs": [lane], "consumers": consumers, "workload": workload}))
+    return Lab(scenario_from_json({"lanes": [lane], "consumers": consumers, "workload": workload}))
 
 
 def order(lab, kind, consumer=None, **args):
@@ -28,7 +28,7 @@ def order(lab, kind, consumer=None, **args):
         {
             "command_id": f"x{lab.position + 1}",
             "kind": kind,
-            "rig": args.pop("lane", "all"),
+            "lane": args.pop("lane", "all"),
             "consumer": consumer,
             "args": args,
         }
@@ -40,7 +40,7 @@ def lane_of(lab):
 
 
 def view_of(lab):
-    return lab.view()["rigs"]["kafka"]
+    return lab.view()["lanes"]["kafka"]
 
 
 def code_of(lab):

@@ -33,7 +33,7 @@ def order(lab, kind, consumer=None, seconds=1.0, **args):
 
 
 def lane_of(lab):
-    return lab.view()["rigs"]["kafka"]
+    return lab.view()["lanes"]["kafka"]
 
 
 def groups(lab):

@@ -36,7 +36,7 @@ def test_a_scenario_names_a_rule_of_the_server(rule: str, name: str) -> None:
         assert scenario_from_json(scenario_to_json(made)) == made, "a stored lab is read again"
         lab = Lab(made)
         lab.advance_to(12_000_000)
-        lane = lab.view()["rigs"]["kafka"]
+        lane = lab.view()["lanes"]["kafka"]
         assert (lane["algorithm"], lane["group"]["assignor"], lane["group"]["protocol"]) == (
             rule,
             name,

@@ -33,7 +33,7 @@ def lived(lane: Json, orders: list[tuple[str, Json]], seconds: int = 20) -> tupl
     given = []
     for number, (kind, parts) in enumerate(orders, 1):
         lab.advance_to(3 * number * SECOND)
-        command = {"command_id": f"t{number}", "kind": kind, "rig": "kafka", **parts}
+        command = {"command_id": f"t{number}", "kind": kind, "lane": "kafka", **parts}
         lab.submit(command)
         given.append(command)
     lab.advance_to(lab.now_us + seconds * SECOND)
@@ -41,7 +41,7 @@ def lived(lane: Json, orders: list[tuple[str, Json]], seconds: int = 20) -> tupl
 
 
 def lane_json(lab: Lab) -> Json:
-    return next(lane for lane in scenario_to_json(lab.scenario)["rigs"])
+    return next(lane for lane in scenario_to_json(lab.scenario)["lanes"])
 
 
 def ends(lab: Lab) -> dict[int, int]:
@@ -112,8 +112,8 @@ def test_an_option_that_acts_on_what_is_written_leaves_no_derived_log(option: st
 
 def test_an_order_to_another_lane_changes_nothing_and_an_unknown_one_ends_it() -> None:
     lane = {"id": "kafka", "model": "kafka", "partitions": 3}
-    assert is_derivable(lane, [{"kind": "cluster_crash", "rig": "kafka-2"}])
-    assert not is_derivable(lane, [{"kind": "cluster_crash", "rig": "all"}])
+    assert is_derivable(lane, [{"kind": "cluster_crash", "lane": "kafka-2"}])
+    assert not is_derivable(lane, [{"kind": "cluster_crash", "lane": "all"}])
     assert not is_derivable(lane, [{"kind": "something_new"}])
     assert {"id", "model", "algorithm", "topic", "partitions"} <= OPTIONS <= {
         "id", "model", "algorithm", "topic", "partitions", *CLUSTER_FIELDS,

@@ -121,7 +121,7 @@ def records_of(lane: Any, number: int) -> list[int]:
 @pytest.mark.parametrize("workload", [{}, KEYS])
 def test_offsets_are_those_that_the_lane_s_consumers_read(workload: dict[str, Any]) -> None:
     lane = {"model": "kafka", "brokers": 1, "topic": "flights", "partitions": PARTITIONS}
-    lab = Lab(scenario_from_json({"workload": workload, "rigs": [lane], "seed": 7}))
+    lab = Lab(scenario_from_json({"workload": workload, "lanes": [lane], "seed": 7}))
     written = Written(workload, LaneSettings())
     sent: list[list[bytes | None]] = [[] for _ in range(PARTITIONS)]
     producer = LaneProducer(lab.workload, 7, PARTITIONS)
@@ -134,7 +134,7 @@ def test_offsets_are_those_that_the_lane_s_consumers_read(workload: dict[str, An
                 with_content=frozenset(range(PARTITIONS))
             ).records.items():
                 sent[number] += [record.value for record in records]
-        shown = lab.view()["rigs"]["kafka"]["picture"]["partitions"]
+        shown = lab.view()["lanes"]["kafka"]["picture"]["partitions"]
         ends = written.lane.state()["ends"]["flights"]
         # The log holds what was sent; what was sent last is still on its way to the lane's broker.
         assert all(0 <= end - shown[str(number)]["end"] <= 1 for number, end in enumerate(ends)) and ends == [
@@ -156,7 +156,7 @@ def test_partitions_of_the_cluster_s_lane_end_where_the_written_log_ends() -> No
         scenario_from_json(
             {
                 "workload": KEYS,
-                "rigs": [{"model": "kafka", "topic": "flights", "partitions": PARTITIONS}],
+                "lanes": [{"model": "kafka", "topic": "flights", "partitions": PARTITIONS}],
                 "seed": 7,
             }
         )
@@ -165,7 +165,7 @@ def test_partitions_of_the_cluster_s_lane_end_where_the_written_log_ends() -> No
     for seconds in (3, 20):
         lab.advance_to(seconds * SECOND_US)
         written.lane.advance_to(seconds * SECOND_US)
-        shown = lab.view()["rigs"]["kafka"]["picture"]["partitions"]
+        shown = lab.view()["lanes"]["kafka"]["picture"]["partitions"]
         for number, end in enumerate(written.lane.state()["ends"]["flights"]):
             assert (
                 shown[str(number)]["high_watermark"]

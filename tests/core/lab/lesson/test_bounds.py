@@ -318,12 +318,12 @@ def test_no_number_in_any_argument_of_a_command_is_more_than_a_refusal_at_a_fiel
                             "command_id": "x",
                             "kind": kind,
                             "consumer": "c1",
-                            "rig": "kafka",
+                            "lane": "kafka",
                             "args": {name: wrong},
                         }
                     )
                     command_from_json(
-                        {"command_id": "x", "kind": kind, "rig": "kafka", "args": {name: wrong}}
+                        {"command_id": "x", "kind": kind, "lane": "kafka", "args": {name: wrong}}
                     )
                 except CommandError as error:
                     assert error.field

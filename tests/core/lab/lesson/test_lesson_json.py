@@ -51,7 +51,7 @@ def step(at_us: int = 0, **changed: Any) -> dict[str, Any]:
 
 
 def test_lesson_reads_back_as_it_was_written() -> None:
-    order = {"kind": "slow", "rig": "kafka", "consumer": "c1", "args": {"rate": 3}}
+    order = {"kind": "slow", "lane": "kafka", "consumer": "c1", "args": {"rate": 3}}
     steps = [
         {"at_us": 0, "caption": BOTH},
         {"at_us": 5, "order": order},
@@ -182,12 +182,12 @@ def test_lines_of_chinese_are_joined_without_a_blank_but_beside_a_latin_letter(
         ([step(order=3)], ("steps.0.order", "must be an object")),
         ([step(order={"kind": "leave"})], ("steps.0.order.consumer", "name the consumer for leave")),
         (
-            [step(order={"kind": "play", "rig": "kafka"})],
-            ("steps.0.order.rig", "the clock belongs to the whole lab: leave this out"),
+            [step(order={"kind": "play", "lane": "kafka"})],
+            ("steps.0.order.lane", "the clock belongs to the whole lab: leave this out"),
         ),
         (
-            [step(order={"kind": "join", "rig": "tubemq"})],
-            ("steps.0.order.rig", "must be one of all, kafka, rabbitmq"),
+            [step(order={"kind": "join", "lane": "tubemq"})],
+            ("steps.0.order.lane", "must be one of all, kafka, rabbitmq"),
         ),
         ([step(note=1)], ("steps.0.note", "is unknown; known: at_us, caption, order")),
         ([step(10_000), step(10_000)], None),

@@ -19,4 +19,4 @@ def order(lab, kind, consumer="c1", seconds=1.0, **args):
 
 
 def view(lab):
-    return lab.view()["rigs"]["pulsar"]
+    return lab.view()["lanes"]["pulsar"]

@@ -15,7 +15,7 @@ def lab_of(algorithm="consistent_hash", consumers=3, rate=40, keys=200, **option
 
 def order(lab, kind, consumer=None, lane="all", **args):
     return lab.submit(
-        {"command_id": f"x{lab.position + 1}", "kind": kind, "consumer": consumer, "rig": lane, "args": args}
+        {"command_id": f"x{lab.position + 1}", "kind": kind, "consumer": consumer, "lane": lane, "args": args}
     )
 
 

@@ -62,7 +62,7 @@ def test_entries_hold_several_messages_and_all_are_handled_once(lane, kind):
     lab = batching(lane, kind, keys=4)
     topics = lane_of(lab).reads.topics()
     assert sum(topic.ledger.messages for topic in topics) > 1.5 * sum(topic.ledger.end for topic in topics)
-    assert whole(lab_view(lab))["rigs"]["pulsar"]["tally"]["redelivered"] == 0
+    assert whole(lab_view(lab))["lanes"]["pulsar"]["tally"]["redelivered"] == 0
     assert handled(lab) + lane_of(lab).reads.lag() >= published(lab) >= handled(lab) > 60
 
 
@@ -108,7 +108,7 @@ def test_crash_gives_whole_batches_to_the_others_and_nothing_is_lost(lane):
     order(lab, "leave", "c1")
     lab.advance_to(110 * SECOND)
     assert lane_of(lab).reads.lag() < 20
-    assert whole(lab_view(lab))["rigs"]["pulsar"]["sentence"]["code"]
+    assert whole(lab_view(lab))["lanes"]["pulsar"]["sentence"]["code"]
 
 
 @TYPES
@@ -123,7 +123,7 @@ def test_a_restored_lab_goes_on_the_same(lane):
 
 def test_picture_of_shared_shows_records_and_where_the_newest_is():
     lab = batching({"algorithm": "shared"}, rate=100, consumer_rate=10, receiver_queue_size=10)
-    picture = whole(lab_view(lab))["rigs"]["pulsar"]["picture"]
+    picture = whole(lab_view(lab))["lanes"]["pulsar"]["picture"]
     subscription = lane_of(lab).reads.subscription()
     assert picture["unacked"] == sum(known.unacked for known in subscription.dispatcher.consumers.values())
     assert picture["ready"] + picture["unacked"] == lane_of(lab).reads.backlog(subscription)

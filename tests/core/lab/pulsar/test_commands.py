@@ -189,7 +189,7 @@ def test_history_is_run_through_again_under_another_rule():
     order(lab, "pulsar_ranges", "c1", 1, ranges=[[0, 99]])
     order(lab, "pulsar_hold_acks", "c2", 5)
     lab.submit(
-        {"command_id": "switch", "kind": "set_algorithm", "rig": "pulsar", "args": {"algorithm": "shared"}}
+        {"command_id": "switch", "kind": "set_algorithm", "lane": "pulsar", "args": {"algorithm": "shared"}}
     )
     assert view(lab)["algorithm"] == "shared" and lab.lanes["pulsar"].reads.client("c2").holds_acks
 
@@ -239,7 +239,7 @@ def test_what_the_lab_cannot_do_is_refused_and_changes_nothing():
     kafka = Lab(scenario_from_json({"lanes": [{"model": "kafka"}]}))
     with pytest.raises(CommandError) as refusal:
         order(kafka, "pulsar_hold_acks", "c1")
-    assert refusal.value.field == "rig"
+    assert refusal.value.field == "lane"
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ TYPES = ("auto_split", "consistent_hash", "sticky", "shared", "failover", "exclu
 
 
 def history(lab: Lab) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(json.dumps(lab.view()))["rigs"]["pulsar"]["pulsar"]["history"]
+    found: dict[str, Any] = json.loads(json.dumps(lab.view()))["lanes"]["pulsar"]["pulsar"]["history"]
     return found
 
 
@@ -31,7 +31,7 @@ def test_it_is_what_a_look_at_each_second_finds(algorithm: str) -> None:
             order(lab, kind, name)
         for _ in range(9):
             looked_at.advance_to(looked_at.now_us + SECOND)
-            rows = looked_at.view()["rigs"]["pulsar"]["consumers"]
+            rows = looked_at.view()["lanes"]["pulsar"]["consumers"]
             seen[str(looked_at.now_us // SECOND)] = {
                 name: round(row["rate"] * 10) for name, row in rows.items()
             }
@@ -46,7 +46,7 @@ def test_who_opens_a_paused_lab_late_has_the_seconds_before_with_their_skew() ->
     lab = lab_of("pulsar", consumers=3, seconds=40.5)
     order(lab, "pause_lab")
     view = lab.view()
-    seconds = list(view["rigs"]["pulsar"]["pulsar"]["history"])
+    seconds = list(view["lanes"]["pulsar"]["pulsar"]["history"])
     assert seconds[-1] == "40" and len(seconds) >= 40
     assert all(view["history"][second]["pulsar"] is not None for second in seconds[-30:])
 

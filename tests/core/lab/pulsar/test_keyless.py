@@ -78,14 +78,14 @@ def test_the_newest_is_shown_at_the_consumer_that_gets_it():
     run(lab, 5)
     for _ in range(5):
         run(lab, 1)
-        rig = whole(lab_view(lab))["rigs"]["pulsar"]
+        lane = whole(lab_view(lab))["lanes"]["pulsar"]
         selector = subscription(lab).selector
-        hash32 = murmur3_32(f"(producer)-{rig['route']['record']}")
+        hash32 = murmur3_32(f"(producer)-{lane['route']['record']}")
         assert (
-            rig["route"]["keyless"]
-            and rig["route"]["consumer"] == panel(lab)["holders"][selector.select(hash32)]
+            lane["route"]["keyless"]
+            and lane["route"]["consumer"] == panel(lab)["holders"][selector.select(hash32)]
         )
-        assert rig["route"]["hash"] == selector.slot(hash32) == rig["picture"]["needle"]
+        assert lane["route"]["hash"] == selector.slot(hash32) == lane["picture"]["needle"]
 
 
 def test_what_if_promises_no_consumer_for_a_message_without_a_key():
@@ -142,8 +142,8 @@ def test_the_newest_of_a_batch_is_shown_where_the_batch_goes(batching, keys):
     looked = 0
     for _ in range(30):
         run(lab, 0.13)
-        rig = whole(lab_view(lab))["rigs"]["pulsar"]
-        route, number = rig["route"], rig["route"]["record"]
+        lane = whole(lab_view(lab))["lanes"]["pulsar"]
+        route, number = lane["route"], lane["route"]["record"]
         run(lab, 0.5)  # by now it is out
         entry = next(
             (entry for entry in lane_of(lab).reads.notes.batches.recent.values() if number in entry.messages),

@@ -109,10 +109,10 @@ def test_keys_stay_in_order_unless_the_lane_says_otherwise():
     lab.advance_to(40 * SECOND)
     assert (
         sentence(lab)["code"] == "pulsar.let_go"
-        and lab.view()["rigs"]["pulsar"]["consumers"]["c4"]["rate"] > 0
+        and lab.view()["lanes"]["pulsar"]["consumers"]["c4"]["rate"] > 0
     )
     lab.advance_to(60 * SECOND)
-    assert lab.view()["rigs"]["pulsar"]["tally"]["out_of_order"] == 0
+    assert lab.view()["lanes"]["pulsar"]["tally"]["out_of_order"] == 0
 
 
 def test_newcomer_takes_keys_and_a_leaver_gives_its_own_to_the_others():
@@ -412,4 +412,4 @@ def test_exclusive_refuses_the_second_by_its_name_and_shared_only_takes_turns():
     ]
     order(lab, "set_algorithm", lane="pulsar", algorithm="shared")
     lab.advance_to(13 * SECOND)
-    assert lane_of(lab).reads.picture()["ring"] and lab.view()["rigs"]["pulsar"]["skew"] < 1.1
+    assert lane_of(lab).reads.picture()["ring"] and lab.view()["lanes"]["pulsar"]["skew"] < 1.1

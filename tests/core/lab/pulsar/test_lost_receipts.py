@@ -57,7 +57,7 @@ def test_what_is_sent_again_after_lost_receipts_is_dropped_with_deduplication_an
 def test_receipts_are_lost_where_a_producer_waits_for_some_and_again_only_later():
     with pytest.raises(CommandError) as refusal:
         lose(running())
-    assert refusal.value.field == "rig"
+    assert refusal.value.field == "lane"
     with pytest.raises(CommandError) as refusal:
         lose(running(receipts=True), 26)
     assert refusal.value.field == "args.seconds"
@@ -96,6 +96,6 @@ def test_lost_receipts_are_in_the_past_of_a_switched_lane():
     lose(lab)
     lab.advance_to(12 * SECOND)
     lab.submit(
-        {"command_id": "switch", "kind": "set_algorithm", "rig": "pulsar", "args": {"algorithm": "failover"}}
+        {"command_id": "switch", "kind": "set_algorithm", "lane": "pulsar", "args": {"algorithm": "failover"}}
     )
     assert view(lab)["pulsar"]["producer"]["repeated"] > 30

@@ -137,10 +137,10 @@ def test_join_with_its_wishes_is_in_the_journal_and_in_the_past_of_a_switched_la
         "consumer": "c9",
         "args": {"count": 1, "priority": 2, "ranges": [[0, 9]]},
     }
-    assert command_from_json(command).to_json() == {**command, "rig": "all"}
+    assert command_from_json(command).to_json() == {**command, "lane": "all"}
     lab = running("sticky", consumers=0)
     order(lab, "join", "c9", priority=2, ranges=[[0, 99]])
     lab.submit(
-        {"command_id": "switch", "kind": "set_algorithm", "rig": "pulsar", "args": {"algorithm": "failover"}}
+        {"command_id": "switch", "kind": "set_algorithm", "lane": "pulsar", "args": {"algorithm": "failover"}}
     )
     assert view(lab)["pulsar"]["consumers"]["c9"]["priority"] == 2

@@ -30,7 +30,7 @@ def order(lab, kind, consumer="c1", seconds=1.0, **args):
 
 
 def panel(lab):
-    return lab.view()["rigs"]["pulsar"]["pulsar"]
+    return lab.view()["lanes"]["pulsar"]["pulsar"]
 
 
 CASES = [
@@ -75,11 +75,11 @@ def test_lab_sees_of_its_own_programs_what_it_sees_without_the_others(algorithm,
         <= {"c1", "c3", "c4", "c9"}
     )
     seen = [
-        {name: consumer["state"] for name, consumer in lab.view()["rigs"]["pulsar"]["consumers"].items()}
+        {name: consumer["state"] for name, consumer in lab.view()["lanes"]["pulsar"]["consumers"].items()}
         for lab in (plain, beside)
     ]
     assert seen[0] == seen[1]
-    codes = [lab.view()["rigs"]["pulsar"]["sentence"]["code"] for lab in (plain, beside)]
+    codes = [lab.view()["lanes"]["pulsar"]["sentence"]["code"] for lab in (plain, beside)]
     assert codes[0] == codes[1]
     assert plain.lanes["pulsar"].reads.is_settled() == beside.lanes["pulsar"].reads.is_settled()
     dark = [lab.lanes["pulsar"].reads.dark_units() for lab in (plain, beside)]
@@ -115,7 +115,7 @@ def test_restored_at_any_point_and_under_another_rule_they_go_on():
             {
                 "command_id": "switch",
                 "kind": "set_algorithm",
-                "rig": "pulsar",
+                "lane": "pulsar",
                 "args": {"algorithm": "failover"},
             }
         )
@@ -135,7 +135,7 @@ def test_unsubscribe_takes_away_the_labs_subscription_only():
 
 def test_defaults_are_filled_in_and_a_scenario_comes_back_as_it_was_written():
     scenario = scenario_from_json({"lanes": [{"model": "pulsar", "subscriptions": BOTH}]})
-    (lane,) = scenario_to_json(scenario)["rigs"]
+    (lane,) = scenario_to_json(scenario)["lanes"]
     assert lane["subscriptions"] == {
         "audit": {"type": "exclusive", "consumers": 1, "rate": 100},
         "billing": BOTH["billing"],

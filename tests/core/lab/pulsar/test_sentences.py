@@ -6,7 +6,7 @@ from tests.core.lab.pulsar.views.pulsar_panel import SECOND, lab_of, lab_view, o
 
 
 def sentence(lab):
-    told = whole(lab_view(lab))["rigs"]["pulsar"]["sentence"]
+    told = whole(lab_view(lab))["lanes"]["pulsar"]["sentence"]
     return told["code"], told["params"]
 
 
@@ -137,15 +137,15 @@ def test_nobody_has_an_exclusive_subscription_whose_consumer_is_given_up_when_no
 def test_what_comes_next_is_what_happens_to_a_newcomer(algorithm, way):
     lab = lab_of(algorithm)
     run(lab, 3)
-    assert whole(lab_view(lab))["rigs"]["pulsar"]["hero"] == {"code": "next", "way": way}
+    assert whole(lab_view(lab))["lanes"]["pulsar"]["hero"] == {"code": "next", "way": way}
     order(lab, "join")
     run(lab, 3)
     assert (panel(lab)["consumers"]["c4"]["refused"] != "") == (way == "exclusive")
-    assert (whole(lab_view(lab))["rigs"]["pulsar"]["bill"]["partitions_moved"] > 0) == (way == "failover")
+    assert (whole(lab_view(lab))["lanes"]["pulsar"]["bill"]["partitions_moved"] > 0) == (way == "failover")
 
 
 def lane_view(lab):
-    return whole(lab_view(lab))["rigs"]["pulsar"]
+    return whole(lab_view(lab))["lanes"]["pulsar"]
 
 
 @pytest.mark.parametrize("algorithm", ["failover", "failover_document", "exclusive"])

@@ -55,9 +55,9 @@ def test_it_stays_under_another_algorithm_and_after_a_restore():
     [
         ("sorted", "pulsar", "consistent_hash", "args.order"),
         (None, "pulsar", "consistent_hash", "args.order"),
-        ("draining", "all", "consistent_hash", "rig"),
+        ("draining", "all", "consistent_hash", "lane"),
         ("recently_joined", "pulsar", "consistent_hash", "args.order"),
-        ("draining", "pulsar", "shared", "rig"),
+        ("draining", "pulsar", "shared", "lane"),
     ],
 )
 def test_what_makes_no_sense_is_refused_at_its_field(rule, lane, algorithm, field):

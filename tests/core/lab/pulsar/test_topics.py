@@ -33,7 +33,7 @@ def order(lab, kind, consumer="c1", seconds=3.0, **args):
 
 
 def panel(lab):
-    return lab.view()["rigs"]["pulsar"]["pulsar"]
+    return lab.view()["lanes"]["pulsar"]["pulsar"]
 
 
 def active(lab):
@@ -135,6 +135,6 @@ def test_topics_or_partitions_are_given_and_other_types_have_one_topic():
     lab.advance_to(3 * SECOND)
     assert list(panel(lab)["cursors"]) == ["-1"] and panel(lab)["topics"] == 0
     lab.submit(
-        {"command_id": "switch", "kind": "set_algorithm", "rig": "pulsar", "args": {"algorithm": "failover"}}
+        {"command_id": "switch", "kind": "set_algorithm", "lane": "pulsar", "args": {"algorithm": "failover"}}
     )
     assert panel(lab)["topics"] == 3

@@ -75,7 +75,7 @@ def test_any_order_is_refused_or_carried_out_and_the_lab_stays_whole(seed: int) 
     refused = 0
     for _ in range(30):
         kind, consumer, args = random_order(draw)
-        command = {"command_id": f"x{lab.position + 1}", "kind": kind, "rig": "rabbitmq"}
+        command = {"command_id": f"x{lab.position + 1}", "kind": kind, "lane": "rabbitmq"}
         try:
             lab.submit({**command, "consumer": consumer, "args": args})
         except CommandError:

@@ -14,7 +14,7 @@ def lab_of(algorithm="prefetch_5", consumers=3, **options) -> Lab:
     lane = {"model": "rabbitmq", "algorithm": algorithm, **options}
     return Lab(
         scenario_from_json(
-            {"rigs": [lane], "consumers": consumers, "workload": {"kind": "uniform", "keys": 50, "rate": 40}}
+            {"lanes": [lane], "consumers": consumers, "workload": {"kind": "uniform", "keys": 50, "rate": 40}}
         )
     )
 
@@ -101,7 +101,7 @@ def test_person_who_removes_a_silent_program_closes_its_connection_at_the_broker
 
 
 def test_who_is_there_from_the_start_is_served_when_the_lab_begins():
-    lane = lab_of(network_delay_us=40_000).view()["rigs"]["rabbitmq"]
+    lane = lab_of(network_delay_us=40_000).view()["lanes"]["rabbitmq"]
     assert [consumer["state"] for consumer in lane["consumers"].values()] == ["live"] * 3
     assert lane["tally"]["dark_us"] == 0 and lane["sentence"]["code"] == "none"
 
@@ -154,7 +154,7 @@ def test_what_a_former_connection_holds_is_counted_so_that_the_numbers_agree(alg
     lab.advance_to(24 * SECOND)
     order(lab, "rejoin", "c1")
     lab.advance_to(27 * SECOND)
-    view = lab.view()["rigs"]["rabbitmq"]
+    view = lab.view()["lanes"]["rabbitmq"]
     former = view["picture"]["former"]["c1"]
     assert former["unacked"] >= 5 and former["until_us"] == deadline_us
     assert (
@@ -163,7 +163,7 @@ def test_what_a_former_connection_holds_is_counted_so_that_the_numbers_agree(alg
     )
     order(lab, "pause", "c1")
     lab.advance_to(40 * SECOND)
-    view = lab.view()["rigs"]["rabbitmq"]
+    view = lab.view()["lanes"]["rabbitmq"]
     former = view["picture"]["former"]["c1"]
     assert (
         former["unacked"] + sum(consumer["unacked"] for consumer in view["consumers"].values())
@@ -176,7 +176,7 @@ def test_what_a_former_connection_holds_is_counted_so_that_the_numbers_agree(alg
     )
     assert view["sentence"]["params"]["held"] == view["consumers"]["c1"]["unacked"]
     lab.advance_to(deadline_us + SECOND)
-    assert lab.view()["rigs"]["rabbitmq"]["picture"]["former"] == {}
+    assert lab.view()["lanes"]["rabbitmq"]["picture"]["former"] == {}
 
 
 def test_who_comes_back_shows_nothing_of_its_former_connection_as_its_own_while_its_new_one_is_on_its_way():
@@ -185,7 +185,7 @@ def test_who_comes_back_shows_nothing_of_its_former_connection_as_its_own_while_
     order(lab, "crash", "c1")
     lab.advance_to(24 * SECOND)
     order(lab, "rejoin", "c1")
-    picture = lab.view()["rigs"]["rabbitmq"]["picture"]
+    picture = lab.view()["lanes"]["rabbitmq"]["picture"]
     assert picture["former"]["c1"]["unacked"] == 5 and "c1" not in picture["in_flight"]
 
 
@@ -198,6 +198,6 @@ def test_former_connection_of_one_who_has_left_again_is_still_counted():
     lab.advance_to(25 * SECOND)
     order(lab, "leave", "c1")
     lab.advance_to(26 * SECOND)
-    view = lab.view()["rigs"]["rabbitmq"]
+    view = lab.view()["lanes"]["rabbitmq"]
     held = sum(consumer["unacked"] for consumer in view["consumers"].values())
     assert view["picture"]["former"]["c1"]["unacked"] + held == view["picture"]["unacked"]

@@ -83,7 +83,7 @@ def test_server_refuses_with_code_and_text_and_says_why(lab, kind, args, code, t
         ("topic_permissions", {"user": "bob", "vhost": "shop"}, "args.exchange"),
         ("alarm", {"resource": "soul"}, "args.resource"),
         ("alarm", {"resource": "disk", "is_on": False}, "args.is_on"),
-        ("start", {}, "rig"),
+        ("start", {}, "lane"),
         ("import", {"definitions": {"queues": [{"vhost": "/"}]}}, "args.definitions.queues.0.name"),
     ],
 )  # fmt: skip
@@ -100,7 +100,7 @@ def test_alarm_blocks_publishers_until_it_is_cleared(lab, resource) -> None:
     blocked = queue_of(lab, "all").published
     order(lab, "rabbitmq_permissions", user="bob", vhost="shop", seconds=3)
     assert queue_of(lab, "all").published == blocked
-    view = lab.view()["rigs"]["rabbitmq"]["rabbitmq"]
+    view = lab.view()["lanes"]["rabbitmq"]["rabbitmq"]
     assert [each["is_blocked"] for each in view["vhosts"]["shop"]["publishers"].values()] == [True]
     order(lab, "rabbitmq_alarm", resource=resource, is_on=False)
     assert queue_of(lab, "all").published > blocked + 100
@@ -123,7 +123,7 @@ def test_topic_permissions_say_with_which_keys_one_may_publish_and_bind(lab) -> 
     row = {"user": "guest", "vhost": "shop", "exchange": "orders"}
     by_key = {"vhost": "shop", "exchange": "orders", "mandatory": False}
     order(lab, "rabbitmq_topic_permissions", **row, write="^eu", read="^{username}$")
-    panel = lab.view()["rigs"]["rabbitmq"]["rabbitmq"]
+    panel = lab.view()["lanes"]["rabbitmq"]["rabbitmq"]
     assert panel["users"]["guest"]["topic_permissions"] == {
         "shop": {"orders": {"write": "^eu", "read": "^{username}$"}}
     }
@@ -178,7 +178,7 @@ def test_restart_brings_back_what_is_durable_and_persistent(lab) -> None:
 
 def test_view_names_why_a_queue_grows(lab) -> None:
     def why(name):
-        node = lab.view()["rigs"]["rabbitmq"]["rabbitmq"]["vhosts"]["shop"]["queues"][name]
+        node = lab.view()["lanes"]["rabbitmq"]["rabbitmq"]["vhosts"]["shop"]["queues"][name]
         return node["growing"], len(node["growing_by"])
 
     lab.advance_to(10_000_000)

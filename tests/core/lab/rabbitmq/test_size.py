@@ -61,7 +61,7 @@ def test_what_makes_a_lab_too_large_is_refused_at_its_field(
 ) -> None:
     lab = lab_of()
     lab.advance_to(SECOND)
-    raw = {"command_id": "x", "kind": f"rabbitmq_{kind}", "rig": "rabbitmq", "consumer": None, "args": args}
+    raw = {"command_id": "x", "kind": f"rabbitmq_{kind}", "lane": "rabbitmq", "consumer": None, "args": args}
     command, facts = command_from_json(raw), lab.facts()
     command.check_all(replace(facts, limits=Limits(parts_max=facts.parts + grows)))
     with pytest.raises(CommandError) as error:

@@ -67,7 +67,7 @@ def queue_of(lab: Lab, name: str, vhost: str = "shop"):
 def order(lab: Lab, kind: str, consumer: str | None = None, seconds: int = 1, **args: Any):
     events = lab.submit(
         {
-            "command_id": f"x{lab.position + 1}", "kind": kind, "rig": "rabbitmq", "consumer": consumer,
+            "command_id": f"x{lab.position + 1}", "kind": kind, "lane": "rabbitmq", "consumer": consumer,
             "args": args,
         }
     )  # fmt: skip

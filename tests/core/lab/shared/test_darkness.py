@@ -18,7 +18,7 @@ def lab_of(*lanes, **scenario):
         scenario_from_json(
             {
                 "workload": {"kind": "uniform", "keys": 200, "rate": 20},
-                **({"rigs": named} if lanes else {}),
+                **({"lanes": named} if lanes else {}),
                 **scenario,
             }
         )
@@ -27,7 +27,7 @@ def lab_of(*lanes, **scenario):
 
 def order(lab, kind, consumer=None, **args):
     lab.submit(
-        {"command_id": f"d{lab.position}", "kind": kind, "rig": "all", "consumer": consumer, "args": args}
+        {"command_id": f"d{lab.position}", "kind": kind, "lane": "all", "consumer": consumer, "args": args}
     )
 
 
@@ -63,9 +63,9 @@ def test_a_dead_pulsar_consumer_s_slots_are_dark_until_its_broker_notices(algori
     lab.advance_to(20 * SECOND)
     lane = lab.lanes["pulsar"]
     assert lane.ledger.tally.darkness.unit_us_at(lab.now_us) == 0
-    share = lab.view()["rigs"]["pulsar"]["picture"]["now"]
+    share = lab.view()["lanes"]["pulsar"]["picture"]["now"]
     order(lab, "crash", "c2")
-    picture = lab.view()["rigs"]["pulsar"]["picture"]
+    picture = lab.view()["lanes"]["pulsar"]["picture"]
     below, slots = -1, 0
     for bound, is_dark in zip(picture["now"]["bounds"], picture["now"]["dark"], strict=True):
         slots += (bound - below) * is_dark

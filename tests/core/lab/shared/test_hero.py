@@ -26,7 +26,7 @@ class Story:
             {
                 "command_id": f"h{self.lab.position}",
                 "kind": kind,
-                "rig": lane,
+                "lane": lane,
                 "consumer": consumer,
                 "args": args,
             }
@@ -34,7 +34,7 @@ class Story:
         return self
 
     def heroes(self):
-        return {lane_id: lane["hero"] for lane_id, lane in self.lab.view()["rigs"].items()}
+        return {lane_id: lane["hero"] for lane_id, lane in self.lab.view()["lanes"].items()}
 
     def codes(self):
         return {lane_id: hero["code"] for lane_id, hero in self.heroes().items()}
@@ -47,7 +47,7 @@ def test_before_any_change_it_is_what_will_happen_when_one_joins():
 def test_join_and_leave_are_told_in_keys_moved():
     story = Story().at(12).do("join").at(30)
     assert story.codes() == {**dict.fromkeys(KEYED, "moved"), "rabbitmq": "keyless"}
-    view = story.lab.view()["rigs"]
+    view = story.lab.view()["lanes"]
     for name in KEYED:
         assert (view[name]["hero"]["part"], view[name]["hero"]["whole"]) == (
             view[name]["bill"]["keys_moved"],
@@ -60,7 +60,7 @@ def test_a_crash_is_told_in_keys_that_nobody_serves_until_somebody_does():
     story = Story().at(20).do("crash", "c2")
     shares = {name: hero["part"] / hero["whole"] for name, hero in story.heroes().items()}
     assert all(0.15 < share < 0.6 for share in shares.values())
-    deadline_us = story.lab.view()["rigs"]["pulsar"]["consumers"]["c2"]["deadline_us"]
+    deadline_us = story.lab.view()["lanes"]["pulsar"]["consumers"]["c2"]["deadline_us"]
     later = story.at(200).heroes()
     assert {name: hero["until_us"] is None for name, hero in later.items()} == {
         "pulsar": False, "kafka": False, "tubemq": True, "rabbitmq": False}  # fmt: skip
@@ -74,7 +74,7 @@ def test_a_crash_is_told_in_keys_that_nobody_serves_until_somebody_does():
 
 def test_a_crash_of_somebody_who_serves_nothing_leaves_nothing_without_service():
     story = Story(consumers=14).at(20)
-    kafka = story.lab.view()["rigs"]["kafka"]
+    kafka = story.lab.view()["lanes"]["kafka"]
     idle = next(
         name
         for name in kafka["order"]
@@ -91,7 +91,7 @@ def test_slow_and_pause_are_told_in_records_that_wait(kind):
         story.do("pause", "c2").at(40)
     if kind == "resume":
         story.do("resume", "c2").at(41)
-    view = story.lab.view()["rigs"]
+    view = story.lab.view()["lanes"]
     for lane_id, hero in story.heroes().items():
         assert hero["code"] == ("in_hands" if lane_id == "rabbitmq" else "waits") and hero["consumer"] == "c2"
         assert hero["lag"] == view[lane_id]["lag"] and 0 < hero["part"] <= hero["lag"]
@@ -123,7 +123,7 @@ def test_a_leave_that_leaves_a_gap_is_told_in_keys_that_nobody_serves():
 
 
 def test_what_the_dead_hold_at_rabbitmq_grows_while_they_are_given_more():
-    scenario = {"rigs": [{"model": "rabbitmq", "algorithm": "prefetch_unlimited"}]}
+    scenario = {"lanes": [{"model": "rabbitmq", "algorithm": "prefetch_unlimited"}]}
     story = Story(**scenario).at(20).do("crash", "c2")
     held = [story.at(second).heroes()["rabbitmq"]["part"] for second in (21, 60, 120)]
     assert held[0] < held[1] < held[2]
@@ -158,7 +158,7 @@ def test_a_crash_after_all_was_served_again_stands_alone():
 
 
 def test_the_bill_of_a_pause_counts_what_a_crash_has_paused_from_its_own_beginning_on():
-    view = Story(consumers=5).at(20).do("crash", "c2").at(30).do("pause", "c3").at(33).lab.view()["rigs"]
+    view = Story(consumers=5).at(20).do("crash", "c2").at(30).do("pause", "c3").at(33).lab.view()["lanes"]
     for lane_id in ("kafka", "tubemq"):
         assert view[lane_id]["bill"]["kind"] == "pause" and view[lane_id]["bill"]["pause_us"] == 3 * SECOND
 

@@ -51,7 +51,7 @@ def test_the_count_is_what_the_programs_saw(seed, lanes, written_down):
 def test_reading_again_after_a_crash_breaks_the_order_of_a_busy_key_in_kafka(written_down):
     lanes = [{"model": "kafka", "algorithm": "range"}]
     lab = Lab(
-        scenario_from_json({"rigs": lanes, "workload": {"kind": "hot_key", "rate": 20}, "consumer_rate": 20})
+        scenario_from_json({"lanes": lanes, "workload": {"kind": "hot_key", "rate": 20}, "consumer_rate": 20})
     )
     lab.advance_to(29 * SECOND)
     for position, name in enumerate(("c1", "c2", "c3"), 1):
@@ -59,13 +59,15 @@ def test_reading_again_after_a_crash_breaks_the_order_of_a_busy_key_in_kafka(wri
             {
                 "command_id": name,
                 "kind": "crash",
-                "rig": "all",
+                "lane": "all",
                 "consumer": name,
                 "args": {},
                 "position": position,
             }
         )
-    lab.submit({"command_id": "j", "kind": "join", "rig": "all", "consumer": None, "args": {}, "position": 4})
+    lab.submit(
+        {"command_id": "j", "kind": "join", "lane": "all", "consumer": None, "args": {}, "position": 4}
+    )
     lab.advance_to(120 * SECOND)
     lane = lab.lanes["kafka"]
     assert lane.reads.redelivered() > 0
@@ -78,7 +80,7 @@ def test_tubemq_breaks_the_order_only_by_what_it_reads_again(written_down, consu
     workload = {"kind": "uniform", "keys": 3, "rate": 4 * consumer_rate}
     lab = Lab(
         scenario_from_json(
-            {"rigs": [{"model": "tubemq"}], "workload": workload, "consumer_rate": consumer_rate}
+            {"lanes": [{"model": "tubemq"}], "workload": workload, "consumer_rate": consumer_rate}
         )
     )
     for position, (second, kind) in enumerate([(20, "join"), (32, "leave"), (44, "join"), (57, "crash")], 1):
@@ -88,7 +90,7 @@ def test_tubemq_breaks_the_order_only_by_what_it_reads_again(written_down, consu
             {
                 "command_id": f"o{position}",
                 "kind": kind,
-                "rig": "all",
+                "lane": "all",
                 "consumer": name if kind == "leave" else name and "c2",
                 "args": {},
                 "position": position,
@@ -104,14 +106,14 @@ def test_two_programs_at_different_speeds_break_the_order_of_a_queue(written_dow
     lanes = [{"model": "rabbitmq", "algorithm": "prefetch_5"}]
     lab = Lab(
         scenario_from_json(
-            {"rigs": lanes, "workload": {"kind": "uniform", "keys": 3, "rate": 20}, "consumers": 2}
+            {"lanes": lanes, "workload": {"kind": "uniform", "keys": 3, "rate": 20}, "consumers": 2}
         )
     )
     lab.submit(
         {
             "command_id": "s",
             "kind": "slow",
-            "rig": "all",
+            "lane": "all",
             "consumer": "c1",
             "args": {"rate": 2},
             "position": 1,

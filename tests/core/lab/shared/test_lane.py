@@ -197,7 +197,7 @@ def test_lane_that_takes_anothers_place_counts_its_turning_points_on_and_says_so
     lab = queue_of()
     before = lane_of(lab).event_count
     told = lab.submit(
-        {"command_id": "s", "kind": "set_algorithm", "rig": "rabbitmq", "args": {"algorithm": "prefetch_1"}}
+        {"command_id": "s", "kind": "set_algorithm", "lane": "rabbitmq", "args": {"algorithm": "prefetch_1"}}
     )
     assert kinds(told) == ["rabbitmq.algorithm_switched"] and lane_of(lab).event_count > before
     assert lane_of(lab).sentence == {"code": "switched", "params": {"algorithm": "prefetch_1"}}
@@ -207,7 +207,7 @@ def test_after_a_change_the_switched_lane_goes_on_telling_of_that_change() -> No
     lab = queue_of()
     order(lab, "join", seconds=2)
     lab.submit(
-        {"command_id": "s", "kind": "set_algorithm", "rig": "rabbitmq", "args": {"algorithm": "prefetch_1"}}
+        {"command_id": "s", "kind": "set_algorithm", "lane": "rabbitmq", "args": {"algorithm": "prefetch_1"}}
     )
     assert lane_of(lab).sentence["code"] == "rabbitmq.join"
 

@@ -26,7 +26,7 @@ def lab_of(model: str, choice: int) -> Lab:
     """A lab of one lane. choice: of its algorithm, and of records with and without keys."""
     lane = {"model": model, "algorithm": algorithm_ids(model)[choice % len(algorithm_ids(model))]}
     workload = {"kind": "uniform", "keys": 50, "rate": 30} if choice % 2 else {"kind": "flights", "rate": 30}
-    return Lab(scenario_from_json({"rigs": [lane], "workload": workload}))
+    return Lab(scenario_from_json({"lanes": [lane], "workload": workload}))
 
 
 def act(lab: Lab, kind: str, number: int) -> list:
@@ -39,7 +39,7 @@ def act(lab: Lab, kind: str, number: int) -> list:
         algorithms = algorithm_ids(lane.model)
         command = command | {
             "kind": "set_algorithm",
-            "rig": lane.id,
+            "lane": lane.id,
             "consumer": None,
             "args": {"algorithm": algorithms[number % len(algorithms)]},
         }

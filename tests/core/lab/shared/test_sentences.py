@@ -117,7 +117,7 @@ def test_the_figures_belong_to_the_last_command_of_the_caption():
         last = max(map(int, view["timeline"]), default=0)
         if not last or view["timeline"][str(last)]["kind"] not in (*PACE, "join", "leave", "crash", "rejoin"):
             continue
-        for lane in view["rigs"].values():
+        for lane in view["lanes"].values():
             # A crash that a broker notices later has a bill of its own, under the number of the crash.
             bill = lane["bill"]
             assert (
@@ -167,7 +167,7 @@ def test_those_without_a_partition_are_counted_as_the_picture_shows_them():
 def test_all_lanes_of_a_view_show_the_record_that_arrived_last():
     for view in views():
         last = max((int(index) for index in view["recent"]), default=None)
-        assert {lane["route"]["record"] if lane["route"] else None for lane in view["rigs"].values()} == {
+        assert {lane["route"]["record"] if lane["route"] else None for lane in view["lanes"].values()} == {
             last
         }
 
@@ -176,7 +176,7 @@ def test_all_lanes_of_a_view_show_the_record_that_arrived_last():
 def test_more_consumers_than_partitions_leave_some_without_one(model: str):
     lab = Lab(scenario_from_json({"consumers": 34}))
     lab.advance_to(30 * SECOND)
-    idle = lab.view()["rigs"][model]["idle"]
+    idle = lab.view()["lanes"][model]["idle"]
     assert idle == {"count": {"kafka": 22, "tubemq": 25}[model], "of": 34, "partitions": 12}
 
 
@@ -187,7 +187,7 @@ def test_resuming_one_who_is_paused_and_slow_ends_the_pause_and_then_the_slownes
     for kind, args in (("slow", {"rate": 2}), ("pause", {}), ("resume", {}), ("resume", {})):
         assert order(lab, kind, "c2", **args)
         lab.advance_to(lab.now_us + SECOND)
-        lane = lab.view()["rigs"]["kafka"]
+        lane = lab.view()["lanes"]["kafka"]
         said.append(
             (lane["sentence"]["code"], lane["sentence"]["params"]["rate"], lane["consumers"]["c2"]["state"])
         )

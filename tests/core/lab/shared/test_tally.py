@@ -24,7 +24,7 @@ def test_keys_moved_is_the_sum_of_all_bills():
     closed: dict[str, dict[tuple[int, int], int]] = {lane_id: {} for lane_id in lab.lanes}
 
     def note():
-        for lane_id, lane in lab.view()["rigs"].items():
+        for lane_id, lane in lab.view()["lanes"].items():
             if lane["bill"]:
                 closed[lane_id][lane["bill"]["position"], lane["bill"]["at_us"]] = lane["bill"]["keys_moved"]
 
@@ -33,12 +33,12 @@ def test_keys_moved_is_the_sum_of_all_bills():
             lab.advance_to(lab.now_us + SECOND // 10)
             note()
         lab.submit(
-            {"command_id": f"t{place}", "kind": kind, "rig": "all", "consumer": consumer, "args": args}
+            {"command_id": f"t{place}", "kind": kind, "lane": "all", "consumer": consumer, "args": args}
         )
         note()
     lab.advance_to(230 * SECOND)
     note()
-    for lane_id, lane in lab.view()["rigs"].items():
+    for lane_id, lane in lab.view()["lanes"].items():
         moved = lane["tally"]["keys_moved"]
         if lane_id == "rabbitmq":
             assert moved is None
@@ -49,9 +49,9 @@ def test_keys_moved_is_the_sum_of_all_bills():
 def test_the_start_and_changes_of_pace_move_nothing():
     lab = Lab(scenario_from_json({}))
     lab.advance_to(20 * SECOND)
-    lab.submit({"command_id": "s", "kind": "slow", "rig": "all", "consumer": "c1", "args": {"rate": 2}})
+    lab.submit({"command_id": "s", "kind": "slow", "lane": "all", "consumer": "c1", "args": {"rate": 2}})
     lab.advance_to(40 * SECOND)
-    assert {lane["tally"]["keys_moved"] for lane in lab.view()["rigs"].values()} == {0, None}
+    assert {lane["tally"]["keys_moved"] for lane in lab.view()["lanes"].values()} == {0, None}
 
 
 @pytest.mark.parametrize(("seed", "lanes"), [(5, ALL_LANES), (6, THREE_LANES)])
@@ -61,15 +61,15 @@ def test_a_restored_lab_has_the_same_running_bill(seed, lanes):
     until_us = lab.now_us + 30 * SECOND
     for one in (lab, again):
         one.advance_to(until_us)
-    assert [lane["tally"] for lane in again.view()["rigs"].values()] == [
-        lane["tally"] for lane in lab.view()["rigs"].values()
+    assert [lane["tally"] for lane in again.view()["lanes"].values()] == [
+        lane["tally"] for lane in lab.view()["lanes"].values()
     ]
 
 
 def test_dark_time_is_a_mean_and_where_there_are_partitions_a_sum_too():
     lab = Lab(scenario_from_json({}))
     lab.advance_to(20 * SECOND)
-    tallies = {lane_id: lane["tally"] for lane_id, lane in lab.view()["rigs"].items()}
+    tallies = {lane_id: lane["tally"] for lane_id, lane in lab.view()["lanes"].items()}
     assert 6 * SECOND <= tallies["kafka"]["dark_us"] < 6.01 * SECOND
     assert tallies["kafka"]["dark_partition_us"] // 12 == tallies["kafka"]["dark_us"]
     assert tallies["pulsar"]["dark_us"] == 0 and tallies["pulsar"]["dark_partition_us"] is None

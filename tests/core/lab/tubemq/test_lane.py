@@ -13,7 +13,7 @@ def test_restored_lane_reads_on_where_messages_wait_and_where_none_do():
         return [at(lab, 200), lab.checkpoint()]
 
     scenario = scenario_from_json(
-        {"rigs": [{"model": "tubemq"}], "workload": {"kind": "zipf", "keys": 30, "rate": 60}}
+        {"lanes": [{"model": "tubemq"}], "workload": {"kind": "zipf", "keys": 30, "rate": 60}}
     )
     lab = Lab(scenario)
     at(lab, 40, "crash", "c1")
@@ -216,7 +216,7 @@ def test_fast_programs_read_many_messages_at_once_and_keep_up_in_spite_of_the_ne
     workload = {"kind": "uniform", "keys": 500, "rate": 500}
     lab = Lab(
         scenario_from_json(
-            {"rigs": [{"model": "tubemq"}], "consumers": 6, "consumer_rate": 200, "workload": workload}
+            {"lanes": [{"model": "tubemq"}], "consumers": 6, "consumer_rate": 200, "workload": workload}
         )
     )
     lags = []

@@ -11,7 +11,7 @@ def lab_of(consumers=3, keys=50, rate=20, **options) -> Lab:
     return Lab(
         scenario_from_json(
             {
-                "rigs": lanes,
+                "lanes": lanes,
                 "consumers": consumers,
                 "workload": {"kind": "uniform", "keys": keys, "rate": rate},
             }
@@ -36,7 +36,7 @@ def at(lab, second, kind=None, consumer=None, **args):
 
 
 def seen(lab):
-    return lab.view()["rigs"]["tubemq"]
+    return lab.view()["lanes"]["tubemq"]
 
 
 def kinds(events):

@@ -40,11 +40,11 @@ def test_what_is_read_back_is_what_was_given():
 
 def test_a_binary_key_is_hashed_as_its_bytes_and_shown_in_writing():
     scenario = scenario_from_json(
-        {"workload": {"kind": "keys", "keys": [[{"hex": "ff00"}, 1]]}, "rigs": [{"model": "kafka"}]}
+        {"workload": {"kind": "keys", "keys": [[{"hex": "ff00"}, 1]]}, "lanes": [{"model": "kafka"}]}
     )
     lab = Lab(scenario)
     lab.advance_to(1_000_000)
-    assert lab.view()["rigs"]["kafka"]["route"]["hash"] == murmur2(b"\xff\x00") & 0x7FFFFFFF
+    assert lab.view()["lanes"]["kafka"]["route"]["hash"] == murmur2(b"\xff\x00") & 0x7FFFFFFF
     assert lab.view()["recent"]["0"]["key"] == "\\xff\x00"
     assert lab.view()["workload"]["keys"] == [], "no page lists them"
     assert Lab.restore(scenario, lab.checkpoint()).view() == lab.view()

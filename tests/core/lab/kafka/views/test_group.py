@@ -36,7 +36,7 @@ def order(lab: Lab, kind: str, consumer: str | None = None, **args: object) -> N
         {
             "command_id": f"x{position}",
             "kind": kind,
-            "rig": "kafka",
+            "lane": "kafka",
             "consumer": consumer,
             "args": args,
             "position": position,
@@ -45,7 +45,7 @@ def order(lab: Lab, kind: str, consumer: str | None = None, **args: object) -> N
 
 
 def group(lab: Lab) -> Json:
-    found: Json = lab.view()["rigs"]["kafka"]["group"]
+    found: Json = lab.view()["lanes"]["kafka"]["group"]
     assert json.loads(json.dumps(found)) == found
     return found
 
@@ -308,7 +308,7 @@ def test_a_lanes_groups_may_have_the_old_coordinator() -> None:
         {
             "command_id": "f",
             "kind": "cluster_crash",
-            "rig": "kafka",
+            "lane": "kafka",
             "args": {"broker": group(lab)["coordinator"]},
         }
     )

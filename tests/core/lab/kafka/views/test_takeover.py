@@ -22,7 +22,7 @@ def cluster(seconds: float = 3) -> Lab:
 
 
 def partition(lab: Lab) -> Json:
-    found: Json = lab.view()["rigs"]["kafka"]["cluster"]["partitions"][f"{TOPIC}-0"]
+    found: Json = lab.view()["lanes"]["kafka"]["cluster"]["partitions"][f"{TOPIC}-0"]
     return found
 
 

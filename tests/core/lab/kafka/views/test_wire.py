@@ -22,7 +22,7 @@ def seen(lab: Lab, kind: str, seconds: float, **args: object) -> list[Json]:
     found: dict[str, Json] = {}
     for _ in range(int(seconds * 50)):
         lab.advance_to(lab.now_us + 20 * MS)
-        found |= lab.view()["rigs"]["kafka"]["cluster"]["wire"]
+        found |= lab.view()["lanes"]["kafka"]["cluster"]["wire"]
     return list(found.values())
 
 
@@ -45,13 +45,13 @@ def test_a_leader_that_crashes_and_comes_back_asks_where_its_epoch_ends_and_join
         )
     )
     lab.advance_to(5_000_000)
-    cluster = lab.view()["rigs"]["kafka"]["cluster"]
+    cluster = lab.view()["lanes"]["kafka"]["cluster"]
     old, epoch = (
         cluster["partitions"]["records-0"]["leader"],
         cluster["partitions"]["records-0"]["leader_epoch"],
     )
     seen(lab, "crash", 12, broker=old)
-    partition = lab.view()["rigs"]["kafka"]["cluster"]["partitions"]["records-0"]
+    partition = lab.view()["lanes"]["kafka"]["cluster"]["partitions"]["records-0"]
     begun = dict(partition["copies"][str(partition["leader"])]["epochs"])
     messages = seen(lab, "come_back", 8, broker=old)
 

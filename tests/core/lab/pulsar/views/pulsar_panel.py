@@ -24,7 +24,7 @@ def run(lab, seconds):
 
 
 def panel(lab):
-    return whole(lab_view(lab))["rigs"]["pulsar"]["pulsar"]
+    return whole(lab_view(lab))["lanes"]["pulsar"]["pulsar"]
 
 
 def idle(lab, name):

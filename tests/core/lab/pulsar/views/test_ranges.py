@@ -45,7 +45,7 @@ def test_long_nonsense_is_cut_and_there_are_at_most_64_ranges() -> None:
 
 def panel_of(algorithm: str = "sticky", consumers: int = 2) -> Json:
     lab = lab_of("pulsar", algorithm=algorithm, consumers=consumers, seconds=1)
-    panel: Json = lab.view()["rigs"]["pulsar"]["pulsar"]
+    panel: Json = lab.view()["lanes"]["pulsar"]["pulsar"]
     return panel
 
 
@@ -127,7 +127,7 @@ def test_lane_without_sticky_ranges_has_nothing_to_check() -> None:
 
 def test_what_the_page_foresees_is_what_the_broker_says() -> None:
     lab = lab_of("pulsar", algorithm="sticky", consumers=2, seconds=1)
-    panel = lab.view()["rigs"]["pulsar"]["pulsar"]
+    panel = lab.view()["lanes"]["pulsar"]["pulsar"]
     for ranges in ([[40_000, 50_000]], [[0, 40_000]]):
         foreseen = check_ranges(panel, "c2", [(first, last) for first, last in ranges])
         told = order(lab, "pulsar_ranges", "c2", seconds=1, ranges=ranges)

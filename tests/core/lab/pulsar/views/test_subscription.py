@@ -80,7 +80,7 @@ def test_a_worse_level_of_shared_waits_while_a_better_one_has_permits_and_stands
     order(lab, "join", "late", priority=2)
     run(lab, 5)
     assert idle(lab, "late") == {"code": "better_level", "priority": 2, "best": 0}
-    assert whole(lab_view(lab))["rigs"]["pulsar"]["picture"]["ring"][-1] == "late"
+    assert whole(lab_view(lab))["lanes"]["pulsar"]["picture"]["ring"][-1] == "late"
     order(lab, "leave", "c1")
     order(lab, "leave", "c2")
     run(lab, 5)
@@ -95,7 +95,7 @@ def test_one_that_came_back_before_the_broker_gave_its_former_connection_up_stan
     run(lab, 3)
     known = subscription(lab).dispatcher.picker.consumers
     assert [standby.name for standby in known].count("c1") == 2
-    view = whole(lab_view(lab))["rigs"]["pulsar"]
+    view = whole(lab_view(lab))["lanes"]["pulsar"]
     assert sorted(name for name, _level in view["pulsar"]["failover"]["order"]) == ["c1", "c2", "c3"]
     for part in view["picture"]["partitions"].values():
         assert sorted([part["owner"], *part["standbys"]]) == ["c1", "c2", "c3"]
@@ -117,7 +117,7 @@ def test_what_is_at_a_former_connection_is_counted_so_that_the_numbers_agree(alg
     assert sum(cursor["backlog"] for cursor in cursors) == there + sum(
         known["unacked"] + known["former"] for known in consumers.values()
     )
-    picture = whole(lab_view(lab))["rigs"]["pulsar"]["picture"]
+    picture = whole(lab_view(lab))["lanes"]["pulsar"]["picture"]
     assert algorithm != "shared" or (
         sorted(picture["ring"]) == ["c1", "c2", "c3"] and len(picture["in_flight"]["c1"]) == 24
     )
@@ -137,7 +137,7 @@ def test_other_ranges_and_another_level_are_changes_whose_slices_and_partitions_
     run(lab, 3)
     order(lab, "pulsar_priority", "c1", level=1)
     run(lab, 5)
-    parts = whole(lab_view(lab))["rigs"]["pulsar"]["picture"]["partitions"]
+    parts = whole(lab_view(lab))["lanes"]["pulsar"]["picture"]["partitions"]
     assert [(part["before"], part["owner"]) for part in parts.values()] == [("c1", "c2"), ("c2", "c2")]
 
 
@@ -162,13 +162,13 @@ def test_what_changed_hands_is_what_the_two_cuts_differ_in(algorithm):
     run(lab, 2)
     order(lab, "join")
     run(lab, 2)
-    rig = whole(lab_view(lab))["rigs"]["pulsar"]
-    rows, picture = rig["pulsar"]["handed"], rig["picture"]
+    lane = whole(lab_view(lab))["lanes"]["pulsar"]
+    rows, picture = lane["pulsar"]["handed"], lane["picture"]
     assert rows and {row["to"] for row in rows} == {"c5"}
     assert rows == sorted(rows, key=lambda row: -row["slots"])
-    bill = rig["bill"]
+    bill = lane["bill"]
     owned = sum(row["slots"] for row in rows)
-    newcomer = rig["picture"]["names"].index("c5")
+    newcomer = lane["picture"]["names"].index("c5")
     low, mine = -1, 0
     for bound, owner in zip(picture["now"]["bounds"], picture["now"]["owners"], strict=True):
         mine += (bound - low) if owner == newcomer else 0

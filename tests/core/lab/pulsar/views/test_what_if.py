@@ -266,4 +266,4 @@ def test_the_editor_counts_what_the_rule_serves():
     order(lab, "pulsar_ranges", "c1", ranges=[[1, 65535]])
     run(lab, 1)
     assert lab.lanes["pulsar"].reads.dark_units()[0] == 0
-    assert whole(lab_view(lab))["rigs"]["pulsar"]["picture"]["now"]["bounds"] == [65535]
+    assert whole(lab_view(lab))["lanes"]["pulsar"]["picture"]["now"]["bounds"] == [65535]
