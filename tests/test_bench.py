@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 
 from mqsite.keeper import ROOT
-from tests.bench.smoke import LEFT_OUT, SIZES
+from tests.bench.smoke import SIZES
 from tests.quick_java import QUICK_JAVA
 
 WITHIN_S = 300
 
 
-def test_every_bench_has_a_size_for_a_smoke_or_is_left_out_by_name() -> None:
+def test_every_bench_has_a_size_for_a_smoke() -> None:
     benches = {path.stem.removeprefix("bench_") for path in (ROOT / "tests" / "bench").glob("bench_*.py")}
-    assert benches == set(SIZES) | set(LEFT_OUT)
+    assert benches == set(SIZES)
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ from typing import Any
 VARIABLE = "HIGHWATER_BENCH_SMOKE"
 
 SIZES: dict[str, dict[str, Any]] = {
+    "start": {"IS_CLONED": False},
     "neighbour": {"CLICKS": 2, "CONSUMERS": 8, "SETTLING_S": (0.5, 0.5)},
     "fair": {"CLICKS": 2, "SETTLING_S": 0.2},
     "labs": {"CLICKS": 2, "CROWDS": ((2, 8, 300),), "WATCHED_S": (0.5, 0.5)},
@@ -39,11 +40,6 @@ SIZES: dict[str, dict[str, Any]] = {
     "study_cost": {"ROWS": 2_000, "REPEATS": 1, "COLD_RUNS": 1, "IS_PREPARED": False},
     "live_study": {"SECONDS": 12, "WARM_UP_S": 2},
 }
-
-LEFT_OUT = {
-    "start": "it is an installation from nothing: a clone with an environment of its own, from the package cache",
-}
-"""Benches that no size makes small, each with the reason."""
 
 
 def shrink(name: str, module: ModuleType) -> None:
