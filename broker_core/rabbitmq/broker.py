@@ -10,7 +10,7 @@ Source: RabbitMQ 3.10.8, docs/rabbitmq/facts.md. Vectors: rabbitmq/.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from broker_core.rabbitmq import methods as m
 from broker_core.rabbitmq import operator
@@ -30,6 +30,7 @@ from broker_core.rabbitmq.method_ids import IDS
 from broker_core.rabbitmq.methods import BasicPublish
 from broker_core.rabbitmq.overhearing import Ear
 from broker_core.rabbitmq.refusals import Refused, precondition
+from broker_core.rabbitmq.tracing import Overheard
 from broker_core.rabbitmq.wire_fields import SHORT_MAX, check_fields
 from broker_core.sim.node import PERSON, Closed, Opened, Outbox
 
@@ -45,9 +46,11 @@ class Broker(BrokerBase):
     ) -> None:
         super().__init__(state, workload_size, ear)
         self.handler_of = dict(CHANNEL_HANDLERS).get  # a plain dict is twice as fast
-        self.alarms = state.alarms
+        self.alarms, self.trace = state.alarms, state.trace
 
     def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
+        if self.trace.connection:
+            out = self.overheard(connection, message, now_us, out)
         handler = self.handler_of(type(message))
         if handler is not None:
             known = self.connections[connection]
@@ -79,6 +82,13 @@ class Broker(BrokerBase):
             self.connection_method(connection, message, now_us, out)
         if self.graves or self.messages.freed_bytes:
             self.tidy(now_us, out)
+
+    def overheard(self, connection: int, message: Any, now_us: int, out: Outbox) -> Outbox:
+        """A connection is traced. What waits for an alarm to end is heard when it is read."""
+        known = self.connections.get(connection)
+        if isinstance(message, m.Method) and known is not None and not known.is_blocked:
+            self.trace.hear(connection, message, False, now_us)
+        return cast(Outbox, Overheard(out, self.trace, now_us))
 
     def connection_method(self, connection: int, method: Any, now_us: int, out: Outbox) -> None:
         """A method of the connection itself, or one that opens or closes a channel."""
@@ -163,6 +173,8 @@ class Broker(BrokerBase):
     # -- deadlines -------------------------------------------------------------------------------------------
 
     def wake(self, name: str, now_us: int, out: Outbox) -> None:
+        if self.trace.connection:
+            out = cast(Outbox, Overheard(out, self.trace, now_us))
         kind, _, of = name.partition(":")
         if kind == "tick":
             self.look_at_oldest_delivery(self.channels[of], now_us, out)

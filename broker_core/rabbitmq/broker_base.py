@@ -26,6 +26,7 @@ from broker_core.rabbitmq.properties import Content
 from broker_core.rabbitmq.queues.classic import ClassicQueue, Delivery
 from broker_core.rabbitmq.queues.consumers import Limiter
 from broker_core.rabbitmq.refusals import Refused
+from broker_core.rabbitmq.tracing import Trace
 from broker_core.rabbitmq.vhost import DEFAULT_EXCHANGE, Vhost
 from broker_core.sim.node import Outbox
 
@@ -50,6 +51,7 @@ class BrokerState:
     redelivered: messages sent a second time so far. heartbeat_us: the interval both sides agreed on.
     consumer_timeout_us: how long a delivery may wait for its acknowledgement, None: for ever. alarms: resources that
     are short, for which publishers wait. stopped_us: of a server that is down, until when its disk has taken writes.
+    trace: the last methods of a connection, while an operator wants them.
     """
 
     heartbeat_us: int = m.HEARTBEAT_US
@@ -62,6 +64,7 @@ class BrokerState:
     redelivered: int = 0
     alarms: list[str] = field(default_factory=list)
     stopped_us: int = 0
+    trace: Trace = field(default_factory=Trace)
 
 
 class BrokerBase:

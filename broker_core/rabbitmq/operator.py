@@ -73,6 +73,15 @@ class SetTopicPermissions(
     permission: TopicPermission | None
 
 
+class TraceConnection(msgspec.Struct, frozen=True, array_like=True, tag="rabbitmq.operator.trace"):
+    """Keep the last methods of a connection, or of one of its channels. connection 0: of none any more; what was kept
+    goes."""
+
+    connection: int
+    channel: int
+    until_us: int
+
+
 Order = (
     Stop
     | Start
@@ -83,6 +92,7 @@ Order = (
     | DeleteUser
     | SetPermissions
     | SetTopicPermissions
+    | TraceConnection
 )
 
 
@@ -125,6 +135,10 @@ def obey(broker: BrokerBase, order: Order, now_us: int, out: Outbox) -> None:
                 rows.pop(exchange, None)
                 if topic_permission is not None:
                     rows[exchange] = topic_permission
+        case TraceConnection(connection, channel, until_us):
+            trace = state.trace
+            trace.connection, trace.channel, trace.until_us, trace.heard = connection, channel, until_us, 0
+            trace.methods.clear()
 
 
 def delete_vhost(broker: BrokerBase, name: str, now_us: int, out: Outbox) -> None:

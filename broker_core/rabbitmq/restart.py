@@ -90,6 +90,7 @@ def surviving_vhost(vhost: Vhost, former: Messages, messages: Messages, stopped_
             if destination in (found.queues if kind == QUEUE else found.exchanges):
                 routed = each.bindings.routed(binding)
                 found.bind(name, kind, destination, binding.routing_key, binding.arguments, routed)
+    found.changes = vhost.changes + (found.declared() != vhost.declared())
     return found
 
 

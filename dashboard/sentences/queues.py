@@ -18,6 +18,7 @@ QUEUES = {
     "caption.rabbitmq_topic_permissions": _(
         "With which routing keys {user} may use {exchange} in {vhost} changes."
     ),
+    "caption.rabbitmq_trace": _("A person traces methods at the server."),
     "caption.rabbitmq_alarm": _("The server’s {resource} alarm changes: publishers wait while it is on."),
     "caption.rabbitmq_import": _("The server takes over definitions of a file."),
     "caption.rabbitmq_stop": _("The server stops in order."),
@@ -38,6 +39,7 @@ QUEUES = {
     "tick.rabbitmq_user": _("user {name}"),
     "tick.rabbitmq_permissions": _("permissions"),
     "tick.rabbitmq_topic_permissions": _("topic permissions"),
+    "tick.rabbitmq_trace": _("tracing"),
     "tick.rabbitmq_alarm": _("{resource} alarm"),
     "tick.rabbitmq_import": _("definitions"),
     "tick.rabbitmq_stop": _("server stops"),
@@ -60,6 +62,7 @@ QUEUES = {
     "event.rabbitmq.server.topic_permissions": _(
         "Topic permissions of {user} for {exchange} in {vhost} changed"
     ),
+    "event.rabbitmq.server.trace": _("Methods of connection {connection} are traced"),
     "event.rabbitmq.server.alarm": _("The {resource} alarm changed"),
     "event.rabbitmq.server.import": _("Definitions imported"),
     "event.rabbitmq.server.stop": _(

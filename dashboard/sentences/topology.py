@@ -345,6 +345,32 @@ TOPOLOGY = {
     "topology.verb_about.ack": _("It acknowledges at once all that it holds"),
     "topology.verb_about.requeue": _("It gives back at once all that it holds"),
     "topology.verb_about.reject": _("It rejects for good all that it holds: dropped or dead-lettered"),
+    # Tracing
+    "topology.trace": _("Methods of a connection (tracing)"),
+    "topology.trace.connection": _("connection"),
+    "topology.trace.connection_of": _("{name}: {user} in {vhost}, number {number}"),
+    "topology.trace.channel": _("channel"),
+    "topology.trace.all_channels": _("all, and the connection"),
+    "topology.trace.go": _("Trace for a minute"),
+    "topology.trace.stop": _("Stop and forget"),
+    "topology.trace.about": _(
+        "Nothing is traced. The server keeps the last 60 methods of one connection, for a minute of the lab."
+    ),
+    "topology.trace.of": _("{heard} {heard?method|methods} of {name} so far; it ends in {left_us}."),
+    "topology.trace.of_channel": _(
+        "{heard} {heard?method|methods} of {name}, channel {channel}, so far; it ends in {left_us}."
+    ),
+    "topology.trace.gone": _("The connection is closed; {heard} {heard?method|methods} went over it."),
+    "topology.trace.ended": _(
+        "Tracing has ended after {heard} {heard?method|methods}. These are the last ones."
+    ),
+    "topology.trace.head.time": _("time"),
+    "topology.trace.head.way": _("direction"),
+    "topology.trace.head.channel": _("channel"),
+    "topology.trace.head.method": _("method"),
+    "topology.trace.head.fields": _("fields"),
+    "topology.trace.sent": _("from the server"),
+    "topology.trace.received": _("to the server"),
     # Over time
     "topology.series": _("Over time"),
     "topology.series_of": _("of {queue}, over the last three minutes; choose another queue above"),

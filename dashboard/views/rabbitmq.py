@@ -36,6 +36,7 @@ from dashboard.views.lane_page import lane_of, lane_page
 
 MODEL = "rabbitmq"
 HEADERS_MAX = 8_000
+TRACE_COLUMNS = ("time", "way", "channel", "method", "fields")
 DIGITS_MAX = 19
 
 
@@ -47,6 +48,7 @@ async def of_lab(request: HttpRequest, lab_id: str) -> HttpResponse:
 
 
 def _fill(context: dict[str, Any], lab: Lab, view: dict[str, Any], lane: str) -> None:
+    context["trace_heads"] = [f"topology.trace.head.{each}" for each in TRACE_COLUMNS]
     context["page"] |= {
         MODEL: {
             "lane": lane,

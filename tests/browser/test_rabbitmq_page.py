@@ -275,6 +275,21 @@ def test_topic_permissions_are_set_said_asked_and_taken_away(orders: Page, let_p
     orders.wait_for_function("!document.getElementById('may').textContent.includes('Of orders')")
 
 
+def test_a_connections_methods_are_traced_field_by_field_and_forgotten(orders: Page, let_pass: Pass) -> None:
+    wait_text(orders, "#trace-about", "Nothing is traced.")
+    number = orders.locator("#trace-connection option", has_text="c3").get_attribute("value")
+    orders.select_option("#trace-connection", number)
+    orders.click("#trace-go")
+    let_pass(orders, 3)
+    wait_text(orders, "#trace-about", "of c3 so far; it ends in")
+    wait_text(orders, "#traced", "basic.deliver")
+    wait_text(orders, "#traced", "properties.delivery_mode=2")
+    wait_text(orders, "#traced", "basic.ack")
+    orders.click("#trace-stop")
+    wait_text(orders, "#trace-about", "Nothing is traced.")
+    expect(orders.locator("#traced tbody tr")).to_have_count(0)
+
+
 def test_definitions_go_out_and_draw_their_graph_again(
     profile: Profile, site: SupervisedSite, let_pass: Pass, tmp_path: Path
 ) -> None:

@@ -108,6 +108,7 @@ CASES: dict[str, tuple[list[str], Json, list[tuple[str, Json]]]] = {
     "rabbitmq_user": (RABBITMQ, {"name": "u"}, []),
     "rabbitmq_permissions": (RABBITMQ, {"user": "guest", "vhost": "/"}, []),
     "rabbitmq_topic_permissions": (RABBITMQ, {"user": "guest", "vhost": "/", "exchange": "amq.topic"}, []),
+    "rabbitmq_trace": (RABBITMQ, {"connection": 0}, []),
     "rabbitmq_alarm": (RABBITMQ, {"resource": "memory"}, []),
     "rabbitmq_import": (RABBITMQ, {"definitions": {}}, []),
     "rabbitmq_stop": (RABBITMQ, {}, []),

@@ -13,6 +13,7 @@ from broker_core.rabbitmq.client.operator import SETTLES
 from broker_core.rabbitmq.client.roles import ACKS
 from dashboard.sentences import SENTENCES
 from dashboard.sentences.topology import TOPOLOGY
+from dashboard.views.rabbitmq import TRACE_COLUMNS
 
 ROOT = Path(__file__).parents[2]
 CAUSES = (NO_CONSUMER, UNACKED, AT_PREFETCH, SLOW)
@@ -52,6 +53,8 @@ FAMILIES = {
         "exception",
     ),
     "rows.type": TYPES,
+    "trace": ("sent", "received"),
+    "trace.head": TRACE_COLUMNS,
     "rows": ("no_name", "twice", "name", "value", *(f"not_{kind}" for kind in TYPES if kind not in ("string", "void"))),
     "answer": ("published", "returned", "nacked"),
     "kind": ("exclusive", "auto_delete"),

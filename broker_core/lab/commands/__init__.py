@@ -29,6 +29,7 @@ from broker_core.lab.commands.rabbitmq import SERVER_COMMANDS
 from broker_core.lab.commands.rabbitmq_access import ACCESS_COMMANDS
 from broker_core.lab.commands.rabbitmq_consumer import WORKER_COMMANDS
 from broker_core.lab.commands.rabbitmq_server import RUN_COMMANDS
+from broker_core.lab.commands.rabbitmq_trace import TraceMethods
 from broker_core.lab.fields import COMMAND_ID, LANE_ID, refuse_unknown
 from broker_core.lab.limits import DEFAULT_LIMITS, Limits
 from broker_core.lab.older_names import renamed
@@ -56,6 +57,7 @@ _ALL_KINDS: tuple[type[Command], ...] = (
     LoseReceipts,
     *SERVER_COMMANDS,
     *ACCESS_COMMANDS,
+    TraceMethods,
     *RUN_COMMANDS,
     *WORKER_COMMANDS,
 )

@@ -17,6 +17,7 @@ class RabbitMqFacts(LaneFacts, frozen=True, kw_only=True, tag="rabbitmq"):
     vhosts: list[str]
     users: list[str]
     alarms: list[str]
+    connections: list[int]
     is_running: bool
 
 
@@ -28,5 +29,6 @@ def rabbitmq_facts(lane: Lane) -> RabbitMqFacts:
         vhosts=list(state.vhosts),
         users=[user for user in state.users if user != LOADER],
         alarms=list(state.alarms),
+        connections=list(state.connections),
         is_running=slot.condition == RUNNING,
     )

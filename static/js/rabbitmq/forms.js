@@ -19,13 +19,16 @@ const QUEUE = { name: "name", kind: "text", list: "queues" }, EXCHANGE = { ...QU
 const BINDING = [
   { name: "source", kind: "text", list: "exchanges" },
   { name: "destination_type", kind: "choice", choices: "destinations" },
-  { name: "destination", kind: "text", list: "all" }, { name: "routing_key", kind: "text" }, { ...TABLE, hasMatch: true },
+  { name: "destination", kind: "text", list: "all" }, { name: "routing_key", kind: "text" },
+  { ...TABLE, hasMatch: true },
 ];
 
 // A field's label is its name, unless it has one of its own.
 // Verb -> {fields, isMethod: goes out in the chosen virtual host as the chosen user}.
 export const FORMS = {
-  declare_queue: { isMethod: true, fields: [NAME, FLAG("durable"), FLAG("auto_delete"), { ...TABLE, known: KNOWN.queue }] },
+  declare_queue: {
+    isMethod: true, fields: [NAME, FLAG("durable"), FLAG("auto_delete"), { ...TABLE, known: KNOWN.queue }],
+  },
   declare_exchange: {
     isMethod: true,
     fields: [

@@ -27,6 +27,7 @@ import { createPath } from "./path_panel.js";
 import { createRows } from "./rows_table.js";
 import { createSeries } from "./series.js";
 import { shapeOf, shownOf } from "./shown.js";
+import { createTrace } from "./trace_panel.js";
 import { createTry } from "./try_panel.js";
 import { answerWords, graphWords, mayWords, story, waysTable } from "./words.js";
 
@@ -94,6 +95,7 @@ function drawFrame(isForced = false) {
   })));
   setText($("server-state"), serverWords(now));
   fillLists(graph);
+  writeTrace(now, view.at_us);
   path.follow(now.paths, partOf(graph));
   forms.write();
   allowed.write({ users: now.users, user });
@@ -224,6 +226,7 @@ const tryPanel = createTry($, {
     schedule();
   },
 });
+const writeTrace = createTrace($, { send, fail: orders.fail, say });
 const path = createPath($, {
   url: own.path, firstSent: own.first_sent, context: () => ({ lane, vhost }), show: schedule, say,
   typeOf: (exchange) => panel().vhosts[vhost].exchanges[exchange]?.type ?? null,

@@ -1,5 +1,5 @@
-// Rows of a table that a person fills: name, type, value, a button that removes the row, one that adds another, and, where
-// a binding is made, the x-match as a choice.
+// Rows of a table that a person fills: name, type, value, a button that removes the row, one that adds another, and,
+// where a binding is made, the x-match as a choice.
 
 import { speak } from "../base/chrome.js";
 import { TYPES, X_MATCHES, tableOf } from "./table_values.js";

@@ -12,13 +12,14 @@ import { ratesOf, seriesOf } from "../../../static/js/rabbitmq/rates.js";
 import { layout as seriesLayout } from "../../../static/js/rabbitmq/series.js";
 import { shapeOf, shownOf } from "../../../static/js/rabbitmq/shown.js";
 import { FieldError, tableOf } from "../../../static/js/rabbitmq/table_values.js";
+import { fieldsWords, traceWords } from "../../../static/js/rabbitmq/trace_words.js";
 import { sumWords } from "../../../static/js/rabbitmq/tried.js";
 import { answerWords, bindingKey, graphWords, mayWords, story, waysTable } from "../../../static/js/rabbitmq/words.js";
 import { load, say } from "../fixtures/load.mjs";
 import { check } from "../pulsar/known.mjs";
 
 const LANES = load("rabbitmq").map(({ lanes }) => lanes.rabbitmq);
-const [WORK, ORDERS, FULL, DOWN, AGAIN, EMPTY, MANY, NOBODY, PRIORITIES] = LANES;
+const [WORK, ORDERS, FULL, DOWN, AGAIN, EMPTY, MANY, NOBODY, PRIORITIES, TRACED] = LANES;
 const FIRST_SENT = 2 ** 40;
 const KINDS = { join: [], rabbitmq_settle: [] };
 const codes = (texts) => texts.map((text) => text.split(" ")[0]);
@@ -241,6 +242,19 @@ test("a queue with priorities says how many wait of each, and the sum is what is
   assert.ok(waiting.length > 1);
   assert.equal(waiting.reduce((sum, [, count]) => sum + count, 0), urgent.ready);
   assert.deepEqual(ORDERS.rabbitmq.vhosts.shop.queues.pdf.waiting, {});
+});
+
+test("a traced method says its fields by name, those of its message too", () => {
+  const { trace, connections } = TRACED.rabbitmq, methods = Object.values(trace.methods);
+  assert.ok(methods.length > 10 && methods.some(({ is_sent: isSent }) => isSent === false));
+  for (const { fields } of methods) assert.ok(!/undefined|\[object/.test(fieldsWords(fields)));
+  const fields = { queue: "", no_ack: false, properties: { headers: { a: 1 }, priority: 3 }, arguments: {}, list: [1] };
+  assert.equal(fieldsWords(fields), "queue=“”  no_ack=false  properties.headers.a=1  properties.priority=3  arguments={}  list=[1]");
+  assert.match(traceWords(trace, connections, 3e6, say), /^topology.trace.of .*"name"/);
+  assert.match(traceWords({ ...trace, channel: 1 }, connections, 3e6, say), /^topology.trace.of_channel/);
+  assert.match(traceWords(trace, {}, 3e6, say), /^topology.trace.gone/);
+  assert.match(traceWords({ ...trace, connection: 0 }, connections, 3e6, say), /^topology.trace.ended/);
+  assert.match(traceWords(WORK.rabbitmq.trace, connections, 3e6, say), /^topology.trace.about/);
 });
 
 test("no two fields of a form have one name", () => {

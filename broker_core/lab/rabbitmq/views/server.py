@@ -63,6 +63,7 @@ def rabbitmq_view(lane: Lane, reads: RabbitMqReading) -> Json:
             }
             for number, known in state.connections.items()
         },
+        "trace": state.trace.view(lane.now_us),
         "paths": reads.notes.paths.view(),
         "history": by_second(reads.notes.depths),
     }  # fmt: skip

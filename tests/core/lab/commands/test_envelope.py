@@ -53,6 +53,7 @@ NEEDED: dict[str, dict[str, Any]] = {
     "rabbitmq_user": {"name": "bob", "tags": ["administrator"]},
     "rabbitmq_permissions": {"user": "bob", "vhost": "/", "read": ""},
     "rabbitmq_topic_permissions": {"user": "bob", "vhost": "/", "exchange": "x", "write": "^a"},
+    "rabbitmq_trace": {"connection": 3, "channel": 1, "seconds": 5},
     "rabbitmq_alarm": {"resource": "disk"},
     "rabbitmq_import": {"definitions": {"queues": [{"name": "q", "vhost": "/"}]}},
     "rabbitmq_consume": {"ack": "never", "prefetch": 0},
