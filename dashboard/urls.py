@@ -15,6 +15,7 @@ from dashboard.views import (
     rabbitmq,
     robots,
     stage,
+    tubemq,
 )
 
 
@@ -48,6 +49,7 @@ urlpatterns = [
     path("lab/<lab_id:lab_id>/kafka/groups/", groups.of_lab, name="groups"),
     path("lab/<lab_id:lab_id>/pulsar/", pulsar.of_lab, name="pulsar"),
     path("lab/<lab_id:lab_id>/rabbitmq/", rabbitmq.of_lab, name="rabbitmq"),
+    path("lab/<lab_id:lab_id>/tubemq/", tubemq.of_lab, name="tubemq"),
     path("log/<lab_id:log_id>/", log.of_log, name="log-opened"),
     path("healthz", health.healthz, name="healthz"),
     path("", include("dashboard.logs.urls")),

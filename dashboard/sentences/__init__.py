@@ -15,6 +15,7 @@ from django.utils import translation
 
 from dashboard.sentences.algorithms import ALGORITHMS
 from dashboard.sentences.analyze import ANALYZE
+from dashboard.sentences.balance import BALANCE
 from dashboard.sentences.chrome import CHROME
 from dashboard.sentences.cluster import CLUSTER
 from dashboard.sentences.events import EVENTS
@@ -61,6 +62,7 @@ PAGES: Mapping[str, Mapping[str, Any]] = {
     "pulsar": {**SUBSCRIPTION, **LESSON},
     "rabbitmq": {**TOPOLOGY, **LESSON},
     "stage": LESSON,
+    "tubemq": {**BALANCE, **LESSON},
 }
 SENTENCES: Mapping[str, Any] = {
     **EVERYWHERE,

@@ -1,0 +1,33 @@
+"""The page of a lab's TubeMQ group: GET /lab/<id>/tubemq/?lane="""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from broker_core.lab.commands import COMMANDS
+from broker_core.tubemq.client.pull_consumer import HEARTBEAT_US
+from broker_core.tubemq.master import BALANCE_PERIOD_US
+from dashboard.models import Lab
+from dashboard.views.lane_page import lane_page
+
+MODEL = "tubemq"
+
+
+@require_safe
+@never_cache
+async def of_lab(request: HttpRequest, lab_id: str) -> HttpResponse:
+    """A lab's group; ?lane= where a lab has several TubeMQ lanes. 404 where it has none."""
+    return await lane_page(request, lab_id, MODEL, (MODEL,), _fill)
+
+
+def _fill(context: dict[str, Any], lab: Lab, view: dict[str, Any], lane: str) -> None:
+    context["page"] |= {
+        MODEL: {
+            "lane": lane,
+            "verbs": {kind: sorted(command.ARGS) for kind, command in COMMANDS.items()},
+            "cycle_us": BALANCE_PERIOD_US,
+            "heartbeat_us": HEARTBEAT_US,
+        }
+    }

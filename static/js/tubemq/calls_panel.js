@@ -1,0 +1,128 @@
+// The list of calls, and the form of the chosen one: whom it is made for, its arguments, its button.
+
+import { speak } from "../base/chrome.js";
+import { Refusal } from "../base/commands.js";
+import { fillSelect, setAttribute, setText } from "../base/dom.js";
+import { clearErrors, clearWhenChanged, showErrors } from "../base/field_errors.js";
+import { CALLS, DEFAULTS, FieldError, answerWords, argsOf } from "./calls.js";
+
+const TEXTS = { context: 200, topic: 64, topics: 400 };
+
+// list: holds a row a call. form: of the chosen one. send(call, args): a promise that fails with a Refusal.
+// -> {write(client, partitions), choose(call, values)}
+export function createCalls(list, form, answer, { send, fail, say, canCall }) {
+  const rows = {}, fields = form.querySelector(".form-fields"), name = form.querySelector("h3");
+  const submit = form.querySelector("button");
+  let chosen = "connect2Partition", inputs = {}, keys = [], client = null;
+  for (const call of Object.keys(CALLS)) {
+    const row = document.createElement("li"), button = row.appendChild(document.createElement("button"));
+    const code = document.createElement("b"), text = document.createElement("span");
+    button.type = "button";
+    button.dataset.call = call;
+    button.append(Object.assign(document.createElement("span"), { textContent: call, className: "n" }), code, text);
+    code.className = "n";
+    text.className = "n a";
+    rows[call] = { button, code, text };
+    list.append(row);
+  }
+  clearWhenChanged(form);
+  list.addEventListener("click", (event) => {
+    const { call } = event.target.closest("[data-call]")?.dataset ?? {};
+    if (call) choose(call);
+  });
+  // The arrow keys walk through the list.
+  list.addEventListener("keydown", (event) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key], all = Object.keys(CALLS);
+    const place = all.indexOf(event.target.dataset?.call);
+    if (!step || place < 0) return;
+    event.preventDefault();
+    const next = all[(place + step + all.length) % all.length];
+    choose(next);
+    rows[next].button.focus();
+  });
+
+  function choose(call, values = {}) {
+    chosen = call;
+    clearErrors(form);
+    inputs = {};
+    setText(name, call);
+    fields.replaceChildren(...CALLS[call].map(([field, kind]) => fieldOf(field, kind, values[field])));
+    mark();
+  }
+
+  function mark() {
+    for (const [call, { button }] of Object.entries(rows)) {
+      const isChosen = call === chosen;
+      setAttribute(button, "aria-pressed", String(isChosen));
+      button.tabIndex = isChosen ? 0 : -1;
+    }
+    form.hidden = !canCall();
+  }
+
+  function fieldOf(field, kind, value) {
+    const label = document.createElement("label"), words = document.createElement("span");
+    label.className = kind === "flag" ? "check" : "field";
+    words.className = "s m";
+    speak(words, `balance.field.${field}`);
+    const input = document.createElement(kind === "partition" ? "select" : "input");
+    inputs[field] = input;
+    input.dataset.field = `args.${field}`;
+    if (kind === "partition") fillSelect(input, keys.map((key) => [key, key]), value ?? keys[0]);
+    else if (kind === "flag") {
+      input.type = "checkbox";
+      input.checked = value ?? DEFAULTS[field];
+    } else {
+      Object.assign(input, { value: value ?? DEFAULTS[field] ?? "", autocomplete: "off", spellcheck: false });
+      if (kind === "number") input.inputMode = "numeric";
+      else input.maxLength = TEXTS[field];
+    }
+    if (kind !== "flag") input.className = "n";
+    label.append(...(kind === "flag" ? [input, words] : [words, input]));
+    return label;
+  }
+
+  const valueOf = (input) => (input.type === "checkbox" ? input.checked : input.value);
+
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    submit.setAttribute("aria-busy", "true");
+    try {
+      const values = Object.fromEntries(Object.entries(inputs).map(([field, input]) => [field, valueOf(input)]));
+      const args = argsOf(chosen, values);
+      clearErrors(form);
+      await send(chosen, args);
+    } catch (error) {
+      if (error instanceof FieldError) showErrors(form, { [error.field]: [say(error.message)] });
+      else if (
+        !(error instanceof Refusal) || error.status === 403 || !Object.keys(error.fields).length ||
+        showErrors(form, error.fields).length
+      ) fail(error, submit);
+    } finally {
+      submit.removeAttribute("aria-busy");
+    }
+  });
+
+  choose(chosen);
+  return {
+    choose,
+    write(next, partitions) {
+      [client, keys] = [next, partitions];
+      for (const [call, { code, text, button }] of Object.entries(rows)) {
+        const words = answerWords(client?.calls[call], say);
+        setText(code, words.code);
+        setAttribute(code, "class", `n ${words.look}`);
+        setText(text, words.text);
+        setAttribute(button, "title", [call, words.code, words.text].filter(Boolean).join(" "));
+      }
+      for (const [field, kind] of CALLS[chosen]) {
+        const input = inputs[field];
+        if (kind === "partition") fillSelect(input, keys.map((key) => [key, key]), input.value || keys[0]);
+      }
+      mark();
+      const last = client?.calls[chosen], words = answerWords(last, say);
+      const refused = words.look === "er" ? say(`balance.code.${words.code}`) : "";
+      setText(answer, last ? [words.code, refused || words.text].filter(Boolean).join(" ") : say("balance.call.never"));
+      answer.dataset.is = words.look === "er" ? "no" : "yes";
+    },
+  };
+}

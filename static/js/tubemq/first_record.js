@@ -1,0 +1,85 @@
+// From the start of a process to its first record, on one scale: each client of this lane, those of the lab's other
+// TubeMQ lanes, and what a group that its master balances has to wait at most.
+
+import { paint } from "../drawing/paint.js";
+
+const NAME = 150, HEAD = 24, ROW = 30, BAR = 16, RIGHT = 120;
+export const ROWS_MOST = 8;
+
+// clients: of a panel. -> [{name, us, isOver}] the slowest first; isOver: its first record has come
+export function waits(clients, atUs) {
+  return Object.entries(clients)
+    .filter(([, { started_us: started }]) => started !== null)
+    .map(([name, { started_us: started, first_record_us: first }]) => ({
+      name, us: Math.max(0, (first ?? atUs) - started), isOver: first !== null,
+    }))
+    .sort((one, other) => other.us - one.us);
+}
+
+// lanes: [{id, label, waits}]. bound: {parts: [[label, us]]}. -> {shapes, height}
+export function layout(lanes, { width, bound, words, colorOf }) {
+  const rows = lanes.flatMap(({ id, label, waits: found }) =>
+    found.slice(0, ROWS_MOST).map((each) => ({
+      ...each, id: `${id}/${each.name}`, label: label ? `${label} ${each.name}` : each.name,
+    })),
+  );
+  const total = bound.parts.reduce((sum, [, us]) => sum + us, 0);
+  const most = Math.max(total, ...rows.map(({ us }) => us)), isNarrow = width < 520;
+  const left = isNarrow ? 84 : NAME, wide = Math.max(80, width - left - (isNarrow ? 92 : RIGHT));
+  const x = (us) => left + (wide * us) / most;
+  const shapes = [];
+  const centred = (id, at, y, text, look) =>
+    shapes.push({ id, tag: "text", x: at, y, "text-anchor": "middle", text, class: look });
+  for (const tick of ticks(most, isNarrow)) {
+    const d = `M${x(tick)} ${HEAD}V${HEAD + (rows.length + 1) * ROW}`;
+    shapes.push({ id: `line/${tick}`, tag: "path", d, class: "rule" });
+    centred(`tick/${tick}`, x(tick), 15, words.seconds(tick), "n m");
+  }
+  rows.forEach(({ id, name, label, us, isOver }, place) => {
+    const top = HEAD + place * ROW, end = x(us);
+    shapes.push(
+      { id: `${id}/name`, tag: "text", x: 0, y: top + 20, text: label, class: "b" },
+      {
+        id: `${id}/bar`, tag: "rect", x: left, y: top + 7, width: Math.max(3, end - left), height: BAR,
+        class: isOver ? "wait" : "wait open",
+      },
+      {
+        id: `${id}/chip`, tag: "rect", x: left - 18, y: top + 9, width: 12, height: 12, rx: 2, class: "chip",
+        fill: paint(colorOf(name)),
+      },
+      {
+        id: `${id}/time`, tag: "text", x: end + 8, y: top + 20, text: isOver ? words.seconds(us) : words.waiting(us),
+        class: "n b",
+      },
+    );
+  });
+  const top = HEAD + rows.length * ROW;
+  shapes.push({ id: "bound/name", tag: "text", x: 0, y: top + 20, text: words.bound, class: "m" });
+  let from = 0;
+  bound.parts.forEach(([label, us], place) => {
+    const box = { x: x(from), y: top + 7, width: x(from + us) - x(from), height: BAR };
+    shapes.push({ id: `bound/${place}`, tag: "rect", ...box, class: "most" });
+    centred(`bound/${place}/text`, x(from + us / 2), top + 20, isNarrow ? "" : label, "m");
+    from += us;
+  });
+  shapes.push({ id: "bound/time", tag: "text", x: x(total) + 8, y: top + 20, text: words.atMost(total), class: "n m" });
+  return { shapes, height: top + ROW };
+}
+
+function ticks(most, isNarrow) {
+  const step = (isNarrow ? 20e6 : 10e6) * Math.max(1, Math.ceil(most / 80e6));
+  return Array.from({ length: Math.floor(most / step) + 1 }, (_, place) => place * step);
+}
+
+// -> the table in its place.
+export function table(lanes, { words, say }) {
+  return {
+    head: [say("balance.twin.consumer"), say("balance.first")],
+    rows: [
+      ...lanes.flatMap(({ label, waits: found }) => found.map(({ name, us, isOver }) => [
+        label ? `${label} ${name}` : name, isOver ? words.seconds(us) : words.waiting(us),
+      ])),
+      [words.bound, words.atMost(words.total)],
+    ],
+  };
+}

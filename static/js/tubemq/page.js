@@ -1,0 +1,217 @@
+// The page of a TubeMQ group: takes frames, draws at most once per animation frame, turns presses and forms into
+// orders. No rule is worked out here.
+
+import { onLanguage, page, say } from "../base/chrome.js";
+import { fillSelect, setAttribute, setText } from "../base/dom.js";
+import { createNotice } from "../base/notice.js";
+import { createRoving } from "../base/roving.js";
+import { inTurn, seconds } from "../base/say.js";
+import { writeTable } from "../base/table.js";
+import { createThrottle } from "../base/throttle.js";
+import { draw } from "../drawing/shapes.js";
+import { createFreshness } from "../feed/freshness.js";
+import { createFeed } from "../lane/feed.js";
+import { createOrders } from "../lane/orders.js";
+import { createTransport, drawTransport, onKeys } from "../lane/transport.js";
+import { createVerbs } from "../lane/verb_buttons.js";
+import { createLessonStrip } from "../lesson/strip.js";
+import * as brokers from "./brokers.js";
+import { orderOf } from "./calls.js";
+import { createCalls } from "./calls_panel.js";
+import * as difference from "./difference.js";
+import * as first from "./first_record.js";
+import { verbsOf } from "./verbs.js";
+import {
+  brokerWords, clientTable, differenceWords, partitionTable, ruleWords, story, unreadOf, whyWords,
+} from "./words.js";
+
+const $ = (id) => document.getElementById(id);
+const TWINS_EVERY_MS = 1000, LEAST = 300;
+const main = $("main"), freshness = createFreshness(), notice = createNotice($("notice")), own = page.tubemq;
+const { lane } = own, writeLesson = createLessonStrip(), twinsDue = createThrottle();
+const still = matchMedia("(prefers-reduced-motion: reduce)");
+const pictures = { difference, brokers }, around = {};
+for (const name in pictures) around[name] = createRoving($(name));
+
+let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false;
+let client = null, partition = null;
+
+const laneNow = () => view.lanes[lane];
+const panel = () => laneNow().tubemq;
+const colorOf = (name) => laneNow().consumers[name]?.color ?? view.consumers[name]?.color ?? null;
+
+// -- drawing ----------------------------------------------------------------------------------------------------------
+
+function schedule() {
+  if (isDirty) return;
+  isDirty = true;
+  requestAnimationFrame(() => drawFrame());
+}
+
+function drawFrame(isForced = false) {
+  isDirty = false;
+  const now = panel(), { at_us: atUs } = view, names = inTurn(Object.keys(now.clients));
+  if (!(client in now.clients)) client = names[0] ?? null;
+  if (!(partition in now.partitions)) partition = null;
+  document.body.toggleAttribute("data-still", still.matches || !view.playing);
+  const [head, meaning] = story(now, atUs, say);
+  setText($("title"), head);
+  setText($("sub"), meaning);
+  drawRule(now);
+  drawPicture("difference", now, { words: differenceWords(now, say), atUs });
+  drawPicture("brokers", now, { words: brokerWords(now, atUs, say) });
+  const { folded } = difference.rowsOf(now.clients);
+  setText($("folded"), folded ? say("balance.folded", { count: folded }) : "");
+  $("folded").hidden = !folded;
+  drawFirst(atUs);
+  fillSelect($("client"), names.map((name) => [name, name]), client ?? "");
+  calls.write(client === null ? null : now.clients[client], Object.keys(now.partitions));
+  drawWhy(now, atUs);
+  verbs.write(verbsOf(laneNow(), client, say));
+  setText($("verbs-about"), client === null ? say("balance.choose") : say("balance.chosen", { consumer: client }));
+  drawTransport(view);
+  writeLesson(view);
+  twinsDue(() => drawTwins(now, atUs), {
+    everyMs: TWINS_EVERY_MS, isForced: isForced || document.body.hasAttribute("data-twins"),
+  });
+  main.dataset.seq = seq;
+  feed.tell();
+}
+
+function drawPicture(name, now, given) {
+  const svg = $(name), width = Math.max(LEAST, Math.floor(svg.parentElement.clientWidth));
+  const { shapes, height } = pictures[name].layout(now, { width, colorOf, chosen: partition, ...given });
+  svg.setAttribute("height", height);
+  svg.style.setProperty("width", `${width}px`);
+  setAttribute(svg, "aria-label", say(`balance.label.${name}`, {
+    clients: Object.keys(now.clients).length, brokers: Object.keys(now.brokers).length,
+  }));
+  around[name](() => draw(svg, shapes));
+}
+
+// The lane's rules as a switch; the one that holds in words.
+function drawRule(now) {
+  setText($("formula"), ruleWords(now, say));
+  const { algorithms, algorithm } = laneNow(), box = $("rules");
+  const key = JSON.stringify([algorithms, algorithm, page.language]);
+  box.hidden = algorithms.length < 2;
+  if (box.dataset.key === key) return;
+  box.dataset.key = key;
+  box.replaceChildren(...algorithms.map(({ id }) => {
+    const button = document.createElement("button");
+    Object.assign(button, { type: "button", textContent: say(`tubemq.${id}`), title: say(`tubemq.${id}.about`) });
+    button.dataset.rule = id;
+    button.setAttribute("aria-pressed", String(id === algorithm));
+    return button;
+  }));
+}
+
+// The clients of this lane and of the lab's other TubeMQ lanes.
+function lanesOf(atUs) {
+  const ids = view.lane_order.filter((id) => view.lanes[id].tubemq);
+  return ids.map((id) => ({
+    id, label: ids.length > 1 ? id : "", waits: first.waits(view.lanes[id].tubemq.clients, atUs),
+  }));
+}
+
+const BOUND = [
+  ["cycle", own.cycle_us], ["loser", own.heartbeat_us], ["report", own.heartbeat_us], ["gainer", own.heartbeat_us],
+];
+const units = () => ({ millisecond: say("millisecond"), second: say("second"), minute: say("minute") });
+const firstWords = () => ({
+  seconds: (us) => (us === 0 ? `0 ${say("second")}` : seconds(us, units())),
+  waiting: (us) => say("balance.waiting", { left_us: Math.max(1, us) }),
+  bound: say("balance.bound"), atMost: (us) => say("balance.at_most", { left_us: us }),
+  total: BOUND.reduce((sum, [, us]) => sum + us, 0),
+});
+
+function drawFirst(atUs) {
+  const svg = $("first"), width = Math.max(LEAST, Math.floor(svg.parentElement.clientWidth));
+  const bound = { parts: BOUND.map(([part, us]) => [say(`balance.wait.${part}`), us]) };
+  const { shapes, height } = first.layout(lanesOf(atUs), { width, colorOf, bound, words: firstWords() });
+  svg.setAttribute("height", height);
+  svg.style.setProperty("width", `${width}px`);
+  setAttribute(svg, "aria-label", say("balance.label.first"));
+  draw(svg, shapes);
+}
+
+// Of the chosen partition; without one, of the first that is not read.
+function drawWhy(now, atUs) {
+  const keys = Object.keys(now.partitions), shown = partition ?? unreadOf(now)[0]?.[0] ?? keys[0] ?? "";
+  fillSelect($("why-partition"), keys.map((key) => [key, key]), shown);
+  setText($("why"), shown ? whyWords(now, shown, now.partitions[shown].unread, atUs, say) : "");
+}
+
+function drawTwins(now, atUs) {
+  const write = (id, table, label) => writeTable($(id), { ...table, offsets: table.rows.map(() => null) }, label);
+  write("difference-twin", clientTable(now, atUs, say), say("balance.each"));
+  write("brokers-twin", partitionTable(now, atUs, say), say("balance.servers"));
+  write("first-twin", first.table(lanesOf(atUs), { words: firstWords(), say }), say("balance.first"));
+}
+
+// -- what a person does -----------------------------------------------------------------------------------------------
+
+const orders = createOrders({ isStopped: () => Boolean(page.stopped || view.feed?.failed), notice });
+const command = (near, given) => orders.command(near, { lane, ...given });
+const verbs = createVerbs($("verbs"), (verb, near) => command(near, verb.order));
+const calls = createCalls($("calls"), $("call"), $("call-answer"), {
+  say, fail: orders.fail, canCall: () => client !== null && "tubemq_call" in own.verbs,
+  send: (call, args) => orders.send({ lane, ...orderOf(client, call, args) }),
+});
+
+function choose(key) {
+  partition = partition === key ? null : key;
+  drawFrame();
+}
+
+for (const name in pictures) $(name).addEventListener("click", (event) => {
+  const { part } = event.target.closest("[data-part]")?.dataset ?? {};
+  if (!part) return;
+  const [what, ...rest] = part.split("/");
+  if (what !== "broker") [client] = rest;
+  choose(rest.at(-1));
+});
+$("rules").addEventListener("click", (event) => {
+  const { rule } = event.target.closest("[data-rule]")?.dataset ?? {};
+  if (rule && rule !== laneNow().algorithm) command(event.target, { kind: "set_algorithm", args: { algorithm: rule } });
+});
+$("client").addEventListener("change", () => {
+  client = $("client").value;
+  drawFrame();
+});
+$("why-partition").addEventListener("change", () => {
+  partition = $("why-partition").value;
+  drawFrame();
+});
+
+const move = (steps) => {
+  const names = inTurn(Object.keys(panel().clients));
+  if (names.length) client = names[(names.indexOf(client) + steps + names.length) % names.length];
+  drawFrame();
+};
+const transport = createTransport({ send: command, current: () => view, redraw: () => drawFrame(true) });
+const keys = { ...transport, "[": () => move(-1), "]": () => move(1) };
+
+onKeys((event) => {
+  const act = keys[event.key.toLowerCase()], verb = act ? null : verbs.byKey(event.key);
+  if (event.key === "Escape" && partition !== null) choose(partition);
+  else if (act) act();
+  else if (verb) command($("verbs"), verb.order);
+  else return false;
+  return true;
+});
+
+// -- frames -----------------------------------------------------------------------------------------------------------
+
+const feed = createFeed({
+  freshness, notice, near: $("verbs"), current: () => view,
+  take(newView, newSeq) {
+    [view, seq] = [newView, newSeq];
+    schedule();
+  },
+});
+
+onLanguage(() => drawFrame(true));
+addEventListener("resize", schedule);
+drawFrame(true);
+feed.open();

@@ -1,0 +1,175 @@
+// What the page says of a group that shares partitions out among its clients.
+
+import { number, sentences } from "../base/say.js";
+import { shortKey } from "./chips.js";
+
+const IS_DOWN = ["crashed", "gone", "stopped", "stopping"];
+
+export const unreadOf = (panel) => Object.entries(panel.partitions).filter(([, { unread }]) => unread !== null);
+
+// Two clients want one partition: the rule gives it to both, or a broker has refused one of them.
+export const fightsOf = (panel) =>
+  Object.entries(panel.partitions).filter(([, { takers, refused }]) => takers.length > 1 || refused.length > 0);
+
+// -> [what happens, what it means]
+export function story(panel, atUs, say) {
+  const names = (list) => list.join(say("list.comma")), clients = Object.entries(panel.clients);
+  const unread = unreadOf(panel), total = Object.keys(panel.partitions).length;
+  const closed = Object.entries(panel.brokers).filter(([, { state }]) => state === "offline").map(([id]) => id);
+  const refused = clients.find(([, { state }]) => state === "refused"), fights = fightsOf(panel);
+  if (!Object.values(panel.masters).some((each) => each.is_active && each.condition === "running")) {
+    return [say("balance.head.no_master"), say("balance.sub.no_master")];
+  }
+  if (!clients.length) return [say("balance.head.nobody", { count: total }), say("balance.sub.nobody")];
+  if (closed.length) {
+    const count = unread.filter(([, { unread: why }]) => why.code === "broker_offline").length;
+    const params = { brokers: names(closed), many: closed.length, count };
+    return [say("balance.head.offline", params), say("balance.sub.offline")];
+  }
+  if (refused) {
+    const [name, { refused_code: code }] = refused;
+    const why = say("balance.sub.refused", { why: refusal(code, say) });
+    return [say("balance.head.refused", { consumer: name, code }), why];
+  }
+  if (fights.length) {
+    const [key, { takers, owner, refused: out }] = fights[0];
+    const rival = [...out, ...takers].find((name) => name !== owner) ?? "";
+    const code = owner === null ? "wanted" : "fight", many = fights.length > 1 ? "_many" : "";
+    const params = { key: shortKey(key), owner: owner ?? "", rival, count: fights.length };
+    return [say(`balance.head.${code}${many}`, params), say("balance.sub.fight")];
+  }
+  if (unread.length) {
+    const [key, { unread: why }] = unread[0];
+    return [say("balance.head.unread", { count: unread.length, of: total }), whyWords(panel, key, why, atUs, say)];
+  }
+  return [say("balance.head.well", { count: total, clients: clients.length }), say("balance.sub.well")];
+}
+
+// The rule in one line, as an arithmetic where it is one.
+export function ruleWords({ rule }, say) {
+  return say(`balance.rule.${rule.id}`, { count: Math.max(rule.source_count, 0) });
+}
+
+export const refusal = (code, say) => say(`balance.code.${code}`);
+
+// Why a partition waits: the first cause that the server found.
+export function whyWords(panel, key, why, atUs, say) {
+  const { owner, broker } = panel.partitions[key];
+  if (why === null) return say("balance.unread.none", { key: shortKey(key), consumer: owner ?? "" });
+  const { code, until_us: until, refused_code: refusedCode, ...params } = why;
+  const left = until === null || until === undefined ? null : Math.max(0, until - atUs);
+  const cause = say(`balance.unread.${code}`, {
+    ...params, key: shortKey(key), broker, refused_code: refusedCode,
+    why: refusedCode ? refusal(refusedCode, say) : "",
+  });
+  if (!left) return cause;
+  const then = code === "client_crashed" ? "balance.unread.let_go" : "balance.unread.left";
+  return sentences([cause, say(then, { left_us: left })]);
+}
+
+// Words of the set difference.
+export function differenceWords(panel, say) {
+  const family = (name) => Object.fromEntries(
+    ["takes", "has", "releases", "registers"].map((what) => [what, say(`balance.${name}.${what}`)]));
+  return {
+    who: say("balance.who"), pass: say("balance.pass"), heads: family("column"),
+    formulas: { takes: "A", has: "H", releases: "H − (A ∩ S)", registers: "(A ∩ S) − H" },
+    node: ({ node_id: node }) => (node < 0 ? "" : `#${node}`),
+    state: (client) => stateWords(client, say),
+    tone: ({ state }) => (state === "refused" || IS_DOWN.includes(state) ? "er" : "m"),
+    left: (us) => say("balance.left", { left_us: Math.max(1, us) }),
+    title: (what, name, key) => say(`balance.title.${what}`, { consumer: name, key }),
+  };
+}
+
+export function stateWords({ state, refused_code: code }, say) {
+  return state === "refused" ? say("balance.state.refused", { code }) : say(`balance.state.${state}`);
+}
+
+// Words of masters and brokers.
+export function brokerWords(panel, atUs, say) {
+  return {
+    masterTitle: say("balance.master"),
+    master: ({ partitions, cycle_us: cycle }, masters) => {
+      const all = Object.values(partitions), open = all.filter((each) => each.is_subscribable).length;
+      return [
+        { text: say("balance.subscribable", { count: open, of: all.length }), tone: "n b" },
+        ...Object.entries(masters).map(([name, each]) => ({
+          text: say(masterCode(each), { name, clients: each.clients }), tone: each.condition === "running" ? "m" : "er",
+        })),
+        ...(cycle === null ? [] : [{ text: say("balance.cycle", { left_us: Math.max(1, cycle - atUs) }) }]),
+      ];
+    },
+    brokerName: (id) => say("balance.broker", { id }),
+    broker(broker) {
+      const code = brokerCode(broker);
+      return { text: say(`balance.broker_state.${code}`), isOpen: code === "online" };
+    },
+    reader: (key, partition) => readerWords(panel, key, partition, atUs, say),
+    partitionTitle: (key, { owner, lag, offset, end }) =>
+      say("balance.partition_title", { key, owner: owner ?? say("balance.nobody"), lag, offset, end }),
+    folded: (count) => say("balance.more_partitions", { count }),
+  };
+}
+
+function masterCode(master) {
+  if (master.condition !== "running") return "balance.master_down";
+  return master.is_active ? "balance.master_active" : "balance.master_standby";
+}
+
+export function brokerCode({ state, accepts_subscribe: accepts, is_black_listed: isListed }) {
+  if (state !== "online") return "offline";
+  return !accepts ? "closed" : isListed ? "black_listed" : "online";
+}
+
+// Who reads a partition, or why nobody does, in a few words.
+function readerWords(panel, key, partition, atUs, say) {
+  const { owner, refused, takers, unread } = partition;
+  const rivals = [...new Set([...refused, ...takers])].filter((name) => name !== owner);
+  if (!partition.is_subscribable) {
+    const consumer = takers[0] ?? null;
+    return { look: "void", tone: "m", text: consumer ? say("balance.waits_for", { consumer }) : say("balance.nobody") };
+  }
+  if (owner !== null && rivals.length) {
+    return { look: "has", tone: "er", text: say("balance.fought", { owner, rival: rivals[0] }) };
+  }
+  if (unread === null) return { look: "has", tone: "", text: owner ?? "" };
+  const brief = say(`balance.brief.${unread.code}`);
+  if (owner !== null) return { look: "has", tone: "wa", text: say("balance.owner_but", { owner, why: brief }) };
+  const left = unread.until_us === null || unread.until_us === undefined ? null : Math.max(0, unread.until_us - atUs);
+  const consumer = unread.consumer ?? takers[0] ?? null;
+  if (unread.code === "next_pass" || unread.code === "old_map") {
+    return { look: "free", tone: "m", text: say("balance.soon", { consumer, left_us: left ?? 0 }) };
+  }
+  return { look: "free", tone: "wa", text: brief };
+}
+
+// Tables in place of the pictures.
+export function clientTable(panel, atUs, say) {
+  const list = (keys) => keys.map(shortKey).join(" ") || "∅";
+  return {
+    head: headOf(["consumer", "node", "state", "takes", "has", "releases", "registers", "pass"], say),
+    rows: Object.entries(panel.clients).map(([name, client]) => [
+      name, client.node_id < 0 ? "–" : `${client.node_id}/${client.source_count}`, stateWords(client, say),
+      list(client.takes), list(client.has), list(client.releases), list(client.registers),
+      client.next_pass_us === null ? "–" : say("balance.left", { left_us: Math.max(1, client.next_pass_us - atUs) }),
+    ]),
+  };
+}
+
+export function partitionTable(panel, atUs, say) {
+  return {
+    head: headOf(
+      ["key", "broker", "subscribable", "shown", "takers", "owner", "offset", "end", "lag", "why"], say,
+    ),
+    rows: Object.entries(panel.partitions).map(([key, each]) => [
+      key, say(`balance.broker_state.${brokerCode(panel.brokers[each.broker] ?? { state: "offline" })}`),
+      yes(each.is_subscribable, say), each.is_shown === null ? "–" : yes(each.is_shown, say),
+      each.takers.join(say("list.comma")) || "–", each.owner ?? "–", number(each.offset), number(each.end),
+      number(each.lag), each.unread === null ? "" : whyWords(panel, key, each.unread, atUs, say),
+    ]),
+  };
+}
+
+const headOf = (columns, say) => columns.map((one) => say(`balance.twin.${one}`));
+const yes = (is, say) => say(is ? "balance.yes" : "balance.no");

@@ -1,0 +1,105 @@
+"""Stories of the TubeMQ page: who has what, a client that crashed and why its partitions wait, the calls, tables,
+phones, languages, the keyboard."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.browser.conftest import save, wait_frame, wait_text
+from tests.browser.reach import faults_of
+from tests.browser.test_pulsar_page import MAKE
+from tests.supervisor.site import SupervisedSite
+
+Profile = Callable[..., BrowserContext]
+Pass = Callable[[Page, float], None]
+
+
+def open_page(context: BrowserContext, site: SupervisedSite, consumers: int = 4, **lane: Any) -> Page:
+    """The page of a lab of the visitor's own, with one TubeMQ lane, moving."""
+    page = context.new_page()
+    page.goto(site.url + "labs/")
+    workload = {"kind": "uniform", "keys": 60, "rate": 30}
+    lanes = [{"model": "tubemq", "topic": "flights", **lane}]
+    made = page.evaluate(MAKE, {"lanes": lanes, "consumers": consumers, "workload": workload})
+    assert "id" in made, made
+    page.goto(f"{site.url}lab/{made['id']}/tubemq/")
+    wait_frame(page)
+    return page
+
+
+@pytest.fixture
+def page(profile: Profile, site: SupervisedSite, let_pass: Pass) -> Page:
+    opened = open_page(profile(), site)
+    let_pass(opened, 8)
+    return opened
+
+
+def test_crashed_clients_partitions_wait_for_it_and_the_page_says_why(page: Page, let_pass: Pass) -> None:
+    wait_text(page, "h1", "4 clients read all 12 partitions.")
+    expect(page.locator('#difference [data-part^="has/"]')).to_have_count(12)
+    page.select_option("#client", "c2")
+    page.keyboard.press("Escape")
+    page.click("#verbs [data-order=crash]")
+    let_pass(page, 2)
+    wait_text(page, "h1", "3 of 12 partitions are not read.")
+    wait_text(page, "#sub", "c2 has crashed, and the rule keeps")
+    own = page.locator('#difference [data-part^="takes/c2/"]').first
+    key = (own.get_attribute("data-part") or "").split("/")[-1]
+    page.locator(f'#brokers [data-part="broker/{key}"]').click()
+    expect(page.locator("#why-partition")).to_have_value(key)
+    wait_text(page, "#why", "nobody replaces it")
+    wait_text(page, "#why", "Master and brokers let go of it in")
+    save(page, "tubemq-crashed")
+    page.keyboard.press("Escape")
+    expect(page.locator("#brokers [aria-pressed=true]")).to_have_count(0)
+
+
+def test_calls_show_their_last_answers_and_the_chosen_one_its_arguments(page: Page) -> None:
+    expect(page.locator("#calls li")).to_have_count(17)
+    wait_text(page, "#calls [data-call=start]", "200")
+    wait_text(page, "#calls [data-call=getSourceCount]", "4")
+    page.click("#calls [data-call=start]")
+    page.keyboard.press("ArrowDown")
+    expect(page.locator("#calls [data-call=getPartitionMetaInfo]")).to_have_attribute("aria-pressed", "true")
+    expect(page.locator("#calls [data-call=getPartitionMetaInfo]")).to_be_focused()
+    page.select_option("#client", "c3")
+    wait_text(page, "#calls [data-call=getNodeId]", "2")
+
+
+def test_every_width_theme_and_table_can_be_read_and_reached(page: Page, let_pass: Pass) -> None:
+    page.evaluate("document.activeElement.blur()")
+    for width, height in ((1440, 900), (1280, 720), (390, 844)):
+        page.set_viewport_size({"width": width, "height": height})
+        wait_frame(page)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        save(page, f"tubemq-{width}")
+        page.keyboard.press("t")
+        expect(page.locator("#twins")).to_have_attribute("aria-pressed", "true")
+        assert faults_of(page) == [], width
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.locator("#difference-twin tbody tr").count() == 4
+        assert page.locator("#brokers-twin tbody tr").count() == 12
+        page.keyboard.press("t")
+
+
+def test_it_changes_language_in_place_and_has_a_way_from_the_stage_and_back(page: Page) -> None:
+    page.click("#language")
+    wait_text(page, "h1", "4 个客户端读取全部 12 个分区。")
+    wait_text(page, "#difference-title", "每个客户端各自分配")
+    page.click("[data-say='balance.to_stage']")
+    page.click("a.to-log[href$='/tubemq/']")
+    wait_frame(page)
+    wait_text(page, "h1", "分区")
+
+
+def test_a_lane_without_clients_says_so_and_a_key_adds_one(
+    profile: Profile, site: SupervisedSite, let_pass: Pass
+) -> None:
+    page = open_page(profile(), site, consumers=0)
+    wait_text(page, "h1", "No client runs: all 12 partitions wait.")
+    expect(page.locator("#call")).to_be_hidden()
+    page.keyboard.press("a")
+    let_pass(page, 8)
+    wait_text(page, "h1", "One client reads all 12 partitions.")

@@ -1,0 +1,168 @@
+// The TubeMQ page's pictures, words and forms over views of real lanes: every state has a story, nothing is drawn
+// outside its picture, every cause has its words, what is typed becomes arguments.
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import * as brokers from "../../../static/js/tubemq/brokers.js";
+import { CALLS, DEFAULTS, FieldError, answerWords, argsOf, orderOf } from "../../../static/js/tubemq/calls.js";
+import { placed, shortKey, tallOf, widthOf } from "../../../static/js/tubemq/chips.js";
+import * as difference from "../../../static/js/tubemq/difference.js";
+import * as first from "../../../static/js/tubemq/first_record.js";
+import { verbsOf } from "../../../static/js/tubemq/verbs.js";
+import {
+  brokerWords, clientTable, differenceWords, fightsOf, partitionTable, story, unreadOf, whyWords,
+} from "../../../static/js/tubemq/words.js";
+import { load, say } from "../fixtures/load.mjs";
+import { check } from "../pulsar/known.mjs";
+
+const VIEWS = load("tubemq"), WIDTHS = [358, 600, 860, 1000];
+const [WELL, CRASHED, OLD_MAP, OFFLINE, STARTING, NOBODY, CROWD, MANY] = VIEWS;
+const panelOf = (view) => view.lanes.tubemq.tubemq;
+const told = (view) => story(panelOf(view), view.at_us, say);
+const colorOf = (view) => (name) => view.lanes.tubemq.consumers[name]?.color ?? null;
+const drawn = (view, width, picture, more = {}) => {
+  const panel = panelOf(view);
+  const words = picture === difference ? differenceWords(panel, say) : brokerWords(panel, view.at_us, say);
+  return picture.layout(panel, { width, atUs: view.at_us, colorOf: colorOf(view), words, ...more });
+};
+const changed = (view, change) => {
+  const copy = structuredClone(view);
+  change(panelOf(copy));
+  return copy;
+};
+
+test("every state has its story", () => {
+  const codes = VIEWS.map((view) => told(view)[0].split(" ")[0]);
+  assert.deepEqual(codes, [
+    "balance.head.well", "balance.head.unread", "balance.head.offline", "balance.head.offline", "balance.head.unread",
+    "balance.head.nobody", "balance.head.well", "balance.head.well",
+  ]);
+  assert.match(told(CRASHED)[1], /balance.unread.client_crashed .*"consumer":"c2".*balance.unread.let_go/);
+  const refused = changed(WELL, ({ clients: { c3 } }) => Object.assign(c3, { state: "refused", refused_code: 429 }));
+  assert.match(told(refused).join(" "), /balance.head.refused .*429.*balance.code.429/);
+  const dead = changed(WELL, ({ masters }) => Object.values(masters).forEach((each) => (each.condition = "crashed")));
+  assert.match(told(dead)[0], /balance.head.no_master/);
+});
+
+test("two clients that want one partition are named with it", () => {
+  const fight = changed(WELL, ({ partitions }) => {
+    const [key] = Object.keys(partitions);
+    Object.assign(partitions[key], { owner: "c1", takers: ["c1", "c4"], refused: ["c4"] });
+  });
+  assert.equal(fightsOf(panelOf(fight)).length, 1);
+  assert.match(told(fight)[0], /balance.head.fight .*"owner":"c1","rival":"c4"/);
+  assert.ok(drawn(fight, 860, brokers).shapes.some(({ text }) => /balance.fought/.test(text ?? "")));
+  assert.equal(fightsOf(panelOf(WELL)).length, 0);
+});
+
+test("pictures stay in their frame at every width, with ids of their own", () => {
+  for (const view of VIEWS) for (const width of WIDTHS) for (const picture of [difference, brokers]) {
+    const { shapes, height } = drawn(view, width, picture);
+    check(shapes.filter(({ tag, width: wide }) => tag !== "rect" || wide > 0));
+    for (const { id, tag, x, y, width: wide = 0, height: tall = 0 } of shapes) {
+      const isIn = x >= 0 && x + wide <= width + 0.01 && y + tall <= height + 0.01;
+      if (tag === "rect") assert.ok(isIn, `${id} at ${width}`);
+      if (tag === "text") assert.ok(x >= 0 && x <= width && y <= height, `${id} at ${width}`);
+    }
+  }
+});
+
+test("a client's row shows what it would take, has, releases and registers", () => {
+  const open = changed(OFFLINE, ({ clients: { c1 } }) => {
+    c1.releases = [c1.takes[0]];
+    c1.registers = ["2:flights:0"];
+  });
+  const { shapes } = drawn(open, 860, difference), looks = (prefix) =>
+    shapes.filter(({ id }) => id.startsWith(`c1/${prefix}/`) && id.endsWith("/box")).map((each) => each.class);
+  const { clients: { c1 }, partitions } = panelOf(open);
+  assert.deepEqual(looks("takes"), c1.takes.map((key) => `chip ${partitions[key].is_subscribable ? "has" : "void"}`));
+  assert.ok(looks("takes").includes("chip void"), "what is assigned and not subscribable is hatched");
+  assert.deepEqual([looks("releases"), looks("registers")], [["chip goes"], ["chip comes"]]);
+});
+
+test("of many clients those with nothing to do are counted, of many partitions those that are read", () => {
+  const { shown, folded } = difference.rowsOf(panelOf(CROWD).clients);
+  assert.equal(shown.length, difference.ROWS_MOST);
+  assert.equal(shown.length + folded, Object.keys(panelOf(CROWD).clients).length);
+  const busy = changed(CROWD, ({ clients: { c20 } }) => (c20.registers = ["1:flights:0"]));
+  assert.ok(difference.rowsOf(panelOf(busy).clients).shown.includes("c20"));
+  const { partitions, brokers: all } = panelOf(MANY), keys = all[1].partitions;
+  const late = changed(MANY, (panel) => (panel.partitions[keys.at(-1)].unread = { code: "no_client" }));
+  assert.equal(brokers.rowsOf(keys, partitions).shown.length, brokers.ROWS_MOST);
+  assert.ok(brokers.rowsOf(keys, panelOf(late).partitions).shown.includes(keys.at(-1)));
+});
+
+test("a partition that is not read says why, one that is read says by whom", () => {
+  for (const view of VIEWS) for (const [key, { unread, owner }] of Object.entries(panelOf(view).partitions)) {
+    const words = whyWords(panelOf(view), key, unread, view.at_us, say);
+    assert.match(words, unread ? new RegExp(`^balance.unread.${unread.code} `) : /^balance.unread.none /);
+    if (!unread) assert.ok(words.includes(`"consumer":"${owner}"`));
+  }
+  assert.equal(unreadOf(panelOf(WELL)).length, 0);
+  assert.ok(unreadOf(panelOf(CRASHED)).length > 0);
+});
+
+test("chips wrap in their column", () => {
+  const keys = Array.from({ length: 9 }, (_, number) => `1:t:1000${number}`), places = placed(keys, 200);
+  for (const { key, x } of places) assert.ok(x + widthOf(key) <= 200);
+  assert.ok(tallOf(places) > 2 * 28 && tallOf([]) === 28);
+  assert.equal(shortKey("12:flights:10001"), "12:10001");
+});
+
+test("the time to the first record stops with the record, and is counted until then", () => {
+  const found = first.waits(panelOf(WELL).clients, WELL.at_us);
+  assert.ok(found.every(({ us, isOver }) => isOver && us > 0 && us < 10e6), JSON.stringify(found));
+  const late = changed(WELL, ({ clients: { c1 } }) => (c1.first_record_us = null));
+  const [worst] = first.waits(panelOf(late).clients, late.at_us);
+  assert.deepEqual([worst.name, worst.isOver], ["c1", false]);
+  const words = { seconds: String, waiting: String, atMost: String, bound: "server-side", total: 69e6 };
+  const lanes = [{ id: "tubemq", label: "", waits: found }];
+  for (const width of WIDTHS) {
+    const bound = { parts: [["cycle", 30e6], ["loser", 39e6]] };
+    const { shapes } = first.layout(lanes, { width, bound, words, colorOf: colorOf(WELL) });
+    check(shapes);
+    for (const { x, width: wide = 0 } of shapes) assert.ok(x === undefined || x + wide <= width);
+  }
+  assert.equal(first.table(lanes, { words, say }).rows.length, found.length + 1);
+});
+
+test("each of the 17 calls has its last answer in words", () => {
+  const { calls } = panelOf(WELL).clients.c1;
+  assert.deepEqual(Object.keys(calls).sort(), Object.keys(CALLS).sort());
+  assert.equal(Object.keys(CALLS).length, 17);
+  for (const answer of Object.values(calls)) {
+    const { text, code } = answerWords(answer, say);
+    assert.ok(!/undefined|null|\[object/.test(text + code), JSON.stringify(answer));
+  }
+  assert.equal(answerWords({ code: 422, argument: "2:flights:1", value: null }, say).look, "er");
+  assert.equal(answerWords({ code: 200, argument: "2:flights:1, -1", value: null }, say).text, "2:1, -1");
+  assert.equal(answerWords(null, say).text, "balance.call.never {}");
+});
+
+test("what is typed becomes the arguments of the call", () => {
+  const args = argsOf("connect2Partition", { partition: "1:t:0", offset: " -1 " });
+  assert.deepEqual(args, { partition: "1:t:0", offset: -1 });
+  assert.throws(() => argsOf("connect2Partition", { partition: "1:t:0", offset: "soon" }), FieldError);
+  assert.deepEqual(orderOf("c1", "connect2Partition", args), {
+    kind: "tubemq_call", consumer: "c1", args: { call: "connect2Partition", key: "1:t:0", number: -1, second: 0 },
+  });
+  const given = argsOf("confirmConsume", { context: "1:t:0:7", is_consumed: true });
+  assert.deepEqual(orderOf("c1", "confirmConsume", given).args, { call: "confirmConsume", key: "1:t:0:7", number: 1, second: 0 });
+  assert.ok(Object.values(CALLS).flat().every(([name, kind]) => kind !== "number" || name in DEFAULTS));
+});
+
+test("tables say the same as the pictures", () => {
+  const panel = panelOf(CRASHED), clients = clientTable(panel, CRASHED.at_us, say);
+  assert.equal(clients.rows.length, Object.keys(panel.clients).length);
+  const partitions = partitionTable(panel, CRASHED.at_us, say);
+  assert.equal(partitions.rows.filter((row) => row.at(-1)).length, unreadOf(panel).length);
+  for (const { head, rows } of [clients, partitions]) for (const row of rows) assert.equal(row.length, head.length);
+  for (const view of [STARTING, NOBODY]) clientTable(panelOf(view), view.at_us, say);
+});
+
+test("a client's verbs follow from its state", () => {
+  const ids = (view, name) => verbsOf(view.lanes.tubemq, name, say).map(({ id }) => id);
+  assert.deepEqual(ids(WELL, "c1"), ["join", "pause", "slow", "crash", "leave"]);
+  assert.deepEqual(ids(CRASHED, "c2"), ["join", "rejoin", "leave"]);
+  assert.deepEqual(ids(NOBODY, null), ["join"]);
+});
