@@ -66,7 +66,8 @@ def _topics() -> list[Figure]:
             round(KEYS / first),
             "a second",
             "",
-            "each key is searched once, until a binding comes or goes",
+            "each key is searched once, until a binding comes or goes; of some 19 us a key, 10 go over 52 places of the "
+            "trie, 7 join and sort its 26 queues",
         ),
     ]
 
