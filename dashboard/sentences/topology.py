@@ -33,6 +33,7 @@ TOPOLOGY = {
     ),
     "topology.cure.no_consumer": _("A consumer ends it."),
     "topology.cure.unacked": _("It ends when {consumers} settles what it holds, or leaves."),
+    "topology.cure.given_back": _("It ends when {consumers} acknowledges or rejects what it cannot handle."),
     "topology.cure.at_prefetch": _(
         "Another consumer ends it, or a larger prefetch count if the consumer could work faster."
     ),

@@ -66,8 +66,7 @@ def _topics() -> list[Figure]:
             round(KEYS / first),
             "a second",
             "",
-            "each key is searched once, until a binding comes or goes; of some 19 us a key, 10 go over 52 places of the "
-            "trie, 7 join and sort its 26 queues",
+            "searched once, until a binding changes: 52 places 10 us, 26 queues joined and sorted 7 us",
         ),
     ]
 

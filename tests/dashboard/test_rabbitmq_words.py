@@ -7,7 +7,7 @@ from django.utils import translation
 
 from broker_core.lab.commands import COMMANDS
 from broker_core.lab.commands.rabbitmq import RESOURCES
-from broker_core.lab.rabbitmq.views.server import AT_PREFETCH, NO_CONSUMER, SLOW, UNACKED
+from broker_core.lab.rabbitmq.views.growth import CAUSES
 from broker_core.rabbitmq.arguments import QUEUE_ARGUMENTS
 from broker_core.rabbitmq.client.operator import SETTLES
 from broker_core.rabbitmq.client.roles import ACKS
@@ -16,7 +16,6 @@ from dashboard.sentences.topology import TOPOLOGY
 from dashboard.views.rabbitmq import TRACE_COLUMNS
 
 ROOT = Path(__file__).parents[2]
-CAUSES = (NO_CONSUMER, UNACKED, AT_PREFETCH, SLOW)
 VERBS = (
     "join",
     "pause",

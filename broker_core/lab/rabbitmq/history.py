@@ -13,7 +13,9 @@ from broker_core.rabbitmq.queues.classic import ClassicQueue
 
 KEPT_S = 180
 GROWS_S = 5
-"""A queue that has more ready messages than so many samples before grows."""
+"""A queue that has more messages than so many samples before grows."""
+HELD_VARIES = 5
+"""By so many messages does what consumers hold vary with who works on what."""
 
 
 @dataclass(slots=True)
@@ -53,11 +55,15 @@ class RabbitMqNotes:
                 for queue in found
             }
 
-    def is_growing(self, queue: ClassicQueue) -> bool:
-        """Whether more messages wait than a few samples before."""
+    def is_growing(self, queue: ClassicQueue, *, with_unacked: bool) -> bool:
+        """Whether more messages wait than a few samples before; with_unacked: with what consumers hold."""
         seconds = list(self.depths)[-GROWS_S:]
         before = next((self.depths[second].get(queue_key(queue)) for second in seconds), None)
-        return before is not None and queue.ready > before[0] + 1
+        if before is None:
+            return False
+        if with_unacked:
+            return queue.ready + queue.unacked_count > before[0] + before[1] + HELD_VARIES
+        return queue.ready > before[0] + 1
 
 
 def queue_key(queue: ClassicQueue) -> str:

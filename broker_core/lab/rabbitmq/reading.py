@@ -75,6 +75,11 @@ class RabbitMqReading:
         workers = [slot for slot in self.lane.world.slots.values() if slot.kind == "worker"]
         return next(slot.name for slot in workers if slot.node.state.connection == connection)
 
+    def program_of(self, connection: int) -> Consumer | None:
+        """The consuming program that has this connection; None for a former life's, a publisher's or a person's."""
+        programs = self.lane.consumers.values()
+        return next((each for each in programs if self.connection_of(each.incarnation) == connection), None)
+
     def consuming(self) -> list[tuple[Connection, Channel]]:
         """Consumers of the queue at the broker."""
         return [

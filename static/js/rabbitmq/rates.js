@@ -6,7 +6,7 @@ const READY = 0, UNACKED = 1, PUBLISHED = 2, ACKED = 3;
 
 // history: {second: {"vhost\nqueue": [ready, unacked, published, acked]}}. -> {queue: {in, acked, growth, lost}} a
 // second, over the last samples; nothing of a queue that has fewer than two. lost: what left it without an
-// acknowledgement.
+// acknowledgement. growth: of what is ready and unacked.
 export function ratesOf(history, vhost) {
   const seconds = Object.keys(history).map(Number).sort((one, other) => one - other).slice(-SAMPLES);
   const last = seconds.at(-1), rates = {};
@@ -15,8 +15,8 @@ export function ratesOf(history, vhost) {
     const first = seconds.find((second) => key in history[second]);
     if (of !== vhost || first === last) continue;
     const before = history[first][key], each = (place) => (now[place] - before[place]) / (last - first);
-    const [taken, acked, growth] = [each(PUBLISHED), each(ACKED), each(READY)];
-    rates[name] = { in: taken, acked, growth, lost: taken - acked - growth - each(UNACKED) };
+    const [taken, acked, growth] = [each(PUBLISHED), each(ACKED), each(READY) + each(UNACKED)];
+    rates[name] = { in: taken, acked, growth, lost: taken - acked - growth };
   }
   return rates;
 }

@@ -63,7 +63,7 @@ test("rates are of one virtual host, and of nothing with a single sample", () =>
   assert.deepEqual(Object.keys(ratesOf(ORDERS.rabbitmq.history, "/")), []);
   assert.deepEqual(ratesOf({ 4: { "/\nq": [1, 0, 1, 0] } }, "/"), {});
   assert.deepEqual(ratesOf({ 4: { "/\nq": [1, 0, 1, 0] }, 6: { "/\nq": [5, 1, 9, 3] } }, "/"), {
-    q: { in: 4, acked: 1.5, growth: 2, lost: 0 },
+    q: { in: 4, acked: 1.5, growth: 2.5, lost: 0 },
   });
   assert.deepEqual(ratesOf({}, "/"), {});
 });

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from broker_core.events import Json
-from broker_core.lab.consumer import CRASHED, GONE, PAUSED
 from broker_core.lab.rabbitmq.loading import LOADER
 from broker_core.lab.rabbitmq.reading import BROKER, RabbitMqReading
+from broker_core.lab.rabbitmq.views.growth import connection_of, growing
 from broker_core.lab.rabbitmq.views.topology import (
     BindingEdge,
     ConsumerNode,
@@ -25,7 +25,6 @@ from broker_core.lab.rabbitmq.views.topology import (
 )
 from broker_core.lab.shared.history import by_second
 from broker_core.rabbitmq.client.publisher import Publishing
-from broker_core.rabbitmq.client.roles import NEVER
 from broker_core.rabbitmq.queues.classic import EXPIRED, MAXLEN, REJECTED, ClassicQueue
 from broker_core.rabbitmq.queues.consumers import Consumer
 from broker_core.rabbitmq.vhost import Vhost
@@ -35,8 +34,6 @@ if TYPE_CHECKING:
     from broker_core.lab.shared.lane import Lane
 
 PUBLISHER = "publisher"
-NO_CONSUMER, UNACKED, AT_PREFETCH, SLOW = "no_consumer", "unacked", "at_prefetch", "slow"
-"""Why a queue grows."""
 
 
 def rabbitmq_view(lane: Lane, reads: RabbitMqReading) -> Json:
@@ -164,7 +161,7 @@ def _queue(lane: Lane, reads: RabbitMqReading, queue: ClassicQueue) -> QueueNode
 
 
 def _consumer(reads: RabbitMqReading, queue: ClassicQueue, consumer: Consumer) -> ConsumerNode:
-    connection = _connection(consumer)
+    connection = connection_of(consumer)
     return ConsumerNode(
         reads.broker().connections[connection].name,
         consumer.tag,
@@ -176,42 +173,6 @@ def _consumer(reads: RabbitMqReading, queue: ClassicQueue, consumer: Consumer) -
         not queue.settings.is_single_active or queue.consumers.active == consumer.key,
         connection in reads.dead(),
     )
-
-
-def growing(lane: Lane, reads: RabbitMqReading, queue: ClassicQueue) -> tuple[str, list[str]]:
-    """Why more and more messages wait in a queue, and through which consumers, by their keys; "" when they do
-    not. A message waits because nobody takes it, because those who hold messages settle none of them, because all
-    have as many as their prefetch lets them, or because they are too slow. In a delay queue, which nobody reads and
-    whose messages go on when their time is over, they wait on purpose."""
-    if not reads.notes.is_growing(queue):
-        return "", []
-    consumers = list(queue.consumers.by_key.values())
-    if queue.settings.is_single_active:
-        consumers = [each for each in consumers if each.key == queue.consumers.active]
-    if not consumers:
-        is_delay = queue.settings.ttl_ms is not None and queue.settings.dead_letter_exchange is not None
-        return ("" if is_delay else NO_CONSUMER), []
-    stuck = [each.key for each in consumers if each.unacked and _settles_nothing(lane, reads, each)]
-    if stuck:
-        return UNACKED, stuck
-    full = [each.key for each in consumers if each.prefetch and len(each.unacked) >= each.prefetch]
-    if len(full) == len(consumers):
-        return AT_PREFETCH, full
-    return SLOW, [each.key for each in consumers]
-
-
-def _settles_nothing(lane: Lane, reads: RabbitMqReading, consumer: Consumer) -> bool:
-    """Whether its program is dead or paused, or never acknowledges."""
-    connection = _connection(consumer)
-    for known in lane.consumers.values():
-        if reads.connection_of(known.incarnation) == connection:
-            role = lane.world.slots[known.incarnation].node.state.role
-            return known.state in (PAUSED, CRASHED, GONE) or role.ack == NEVER
-    return connection in reads.dead()
-
-
-def _connection(consumer: Consumer) -> int:
-    return int(consumer.channel.partition(".")[0])
 
 
 def where_is(reads: RabbitMqReading, record: int) -> list[Json]:

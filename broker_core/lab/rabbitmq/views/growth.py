@@ -1,0 +1,67 @@
+"""Why is this queue growing? Its depth, ready and unacked together, rises because nobody takes what comes in, because those
+who hold messages settle none of them or give each back, because all have as many as their prefetch lets them, or
+because they are too slow."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from broker_core.lab.consumer import CRASHED, GONE, PAUSED
+from broker_core.lab.rabbitmq.reading import RabbitMqReading
+from broker_core.rabbitmq.client.roles import NEVER, REQUEUE
+from broker_core.rabbitmq.queues.classic import ClassicQueue
+from broker_core.rabbitmq.queues.consumers import Consumer
+
+if TYPE_CHECKING:
+    from broker_core.lab.shared.lane import Lane
+
+NO_CONSUMER, UNACKED, GIVEN_BACK = "no_consumer", "unacked", "given_back"
+AT_PREFETCH, SLOW = "at_prefetch", "slow"
+CAUSES = (NO_CONSUMER, UNACKED, GIVEN_BACK, AT_PREFETCH, SLOW)
+
+
+def growing(lane: Lane, reads: RabbitMqReading, queue: ClassicQueue) -> tuple[str, list[str]]:
+    """One of CAUSES, and through which consumers, by their keys; "" for a queue that does not grow. In a delay queue, which
+    nobody reads and whose messages go on when their time is over, they wait on purpose."""
+    consumers = list(queue.consumers.by_key.values())
+    if queue.settings.is_single_active:
+        consumers = [each for each in consumers if each.key == queue.consumers.active]
+    # What a prefetch limits rises and falls with every message; only without a limit can it be the queue that grows there.
+    is_limited = all(each.prefetch or not each.needs_ack for each in consumers)
+    if not reads.notes.is_growing(queue, with_unacked=not is_limited):
+        return "", []
+    if not consumers:
+        is_delay = queue.settings.ttl_ms is not None and queue.settings.dead_letter_exchange is not None
+        return ("" if is_delay else NO_CONSUMER), []
+    stuck = [each.key for each in consumers if each.unacked and _settles_nothing(lane, reads, each)]
+    if stuck:
+        return UNACKED, stuck
+    givers = [each.key for each in consumers if _ack_of(lane, reads, each) == REQUEUE]
+    if givers:
+        return GIVEN_BACK, givers
+    full = [each.key for each in consumers if each.prefetch and len(each.unacked) >= each.prefetch]
+    if len(full) == len(consumers):
+        return AT_PREFETCH, full
+    return SLOW, [each.key for each in consumers]
+
+
+def _settles_nothing(lane: Lane, reads: RabbitMqReading, consumer: Consumer) -> bool:
+    """Whether its program is dead or paused, or never acknowledges."""
+    program = reads.program_of(connection_of(consumer))
+    if program is None:
+        return connection_of(consumer) in reads.dead()
+    return program.state in (PAUSED, CRASHED, GONE) or _ack_of(lane, reads, consumer) == NEVER
+
+
+def _ack_of(lane: Lane, reads: RabbitMqReading, consumer: Consumer) -> str:
+    """How its program acknowledges every message, "" where that depends on the message."""
+    program = reads.program_of(connection_of(consumer))
+    if program is None:
+        return ""
+    role = lane.world.slots[program.incarnation].node.state.role
+    return "" if role.only else str(role.ack)
+
+
+def connection_of(consumer: Consumer) -> int:
+    """The connection of the channel that it consumes on."""
+    return int(consumer.channel.partition(".")[0])
