@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from broker_core.lab.consumer import CRASHED, GONE, PAUSED
 from broker_core.lab.rabbitmq.reading import RabbitMqReading
-from broker_core.rabbitmq.client.roles import NEVER, REQUEUE
+from broker_core.rabbitmq.client.roles import NEVER, REQUEUE, ConsumerRole
 from broker_core.rabbitmq.queues.classic import ClassicQueue
 from broker_core.rabbitmq.queues.consumers import Consumer
 
@@ -36,7 +36,7 @@ def growing(lane: Lane, reads: RabbitMqReading, queue: ClassicQueue) -> tuple[st
     stuck = [each.key for each in consumers if each.unacked and _settles_nothing(lane, reads, each)]
     if stuck:
         return UNACKED, stuck
-    givers = [each.key for each in consumers if _ack_of(lane, reads, each) == REQUEUE]
+    givers = [each.key for each in consumers if _gives_all_back(lane, reads, each)]
     if givers:
         return GIVEN_BACK, givers
     full = [each.key for each in consumers if each.prefetch and len(each.unacked) >= each.prefetch]
@@ -50,16 +50,18 @@ def _settles_nothing(lane: Lane, reads: RabbitMqReading, consumer: Consumer) -> 
     program = reads.program_of(connection_of(consumer))
     if program is None:
         return connection_of(consumer) in reads.dead()
-    return program.state in (PAUSED, CRASHED, GONE) or _ack_of(lane, reads, consumer) == NEVER
+    if program.state in (PAUSED, CRASHED, GONE):
+        return True
+    role: ConsumerRole = lane.world.slots[program.incarnation].node.state.role
+    return role.ack == NEVER
 
 
-def _ack_of(lane: Lane, reads: RabbitMqReading, consumer: Consumer) -> str:
-    """How its program acknowledges every message, "" where that depends on the message."""
+def _gives_all_back(lane: Lane, reads: RabbitMqReading, consumer: Consumer) -> bool:
     program = reads.program_of(connection_of(consumer))
     if program is None:
-        return ""
-    role = lane.world.slots[program.incarnation].node.state.role
-    return "" if role.only else str(role.ack)
+        return False
+    role: ConsumerRole = lane.world.slots[program.incarnation].node.state.role
+    return role.ack == REQUEUE and not role.only
 
 
 def connection_of(consumer: Consumer) -> int:
