@@ -14,6 +14,9 @@ from dashboard.sentences.balance import BALANCE
 
 ROOT = Path(__file__).parents[2]
 COLUMNS = ("takes", "has", "releases", "registers")
+FORMS = (
+    "restart", "assign", "by_rule", "hold", "confirm", "offline", "online", "accept", "black_list", "expand", "failover",
+)  # fmt: skip
 VERBS = ("join", "pause", "resume", "full_speed", "slow", "crash", "leave", "rejoin")
 CODES = sorted({
     code for name, code in vars(r).items() if name.isupper() and isinstance(code, int) and 400 <= code < 600
@@ -29,8 +32,10 @@ FAMILIES = {
     "broker_state": ("online", "offline", "closed", "black_listed"),
     "label": ("difference", "brokers"),
     "wait": ("cycle", "loser", "report", "gainer"),
-    "unread": UNREAD_CODES,
-    "brief": UNREAD_CODES,
+    "unread": (*UNREAD_CODES, "next_cycle"),
+    "brief": (*UNREAD_CODES, "next_cycle"),
+    "form": FORMS,
+    "form_about": FORMS,
     "rule": ("modulo", "sticky", "by_lag", "own", "hand", "server", "article"),
     "code": ("0", "402", "405", "427", "428", *map(str, CODES)),
     "twin": (
@@ -46,7 +51,11 @@ def codes_said() -> set[str]:
     files = [*(ROOT / "static/js/tubemq").glob("*.js"), ROOT / "templates/dashboard/tubemq.html"]
     text = "\n".join(file.read_text() for file in files)
     calls = (ROOT / "static/js/tubemq/calls.js").read_text()
-    fields = re.findall(r'\["(\w+)", "(?:number|partition|text|flag)"\]', calls)
+    forms = (ROOT / "static/js/tubemq/forms.js").read_text()
+    fields = [
+        *re.findall(r'\["(\w+)", "(?:number|partition|text|flag)"\]', calls),
+        *re.findall(r'name: "(\w+)"', forms),
+    ]
     return (
         set(re.findall(r"""["'`](balance\.[a-z_.]+[a-z])["'`]""", text))
         | {f"balance.field.{name}" for name in fields}

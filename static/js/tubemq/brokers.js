@@ -3,7 +3,7 @@
 import { number } from "../base/say.js";
 import { CHIP, chipShapes, widthOf } from "./chips.js";
 
-const MASTER = 150, LEAST = 228, GAP = 12, HEAD = 32, LINE = 26, BAR = 46;
+const MASTER = 150, LEAST = 196, GAP = 12, HEAD = 32, LINE = 26, BAR = 46;
 export const ROWS_MOST = 12;
 
 // With many partitions those that are not read stand first, then those that are furthest behind. -> {shown, folded}

@@ -69,5 +69,5 @@ function read(name, kind, value) {
 export function orderOf(consumer, call, args) {
   const key = args.partition ?? args.context ?? args.topics ?? args.topic ?? "";
   const number = args.offset ?? args.wait_ms ?? args.source_count ?? Number(args.is_consumed ?? 0);
-  return { kind: "tubemq_call", consumer, args: { call, key, number, second: args.node_id ?? 0 } };
+  return { kind: "tubemq_call", consumer, args: { call, key, number, node_id: args.node_id ?? 0 } };
 }

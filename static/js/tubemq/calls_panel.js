@@ -119,6 +119,8 @@ export function createCalls(list, form, answer, { send, fail, say, canCall }) {
         if (kind === "partition") fillSelect(input, keys.map((key) => [key, key]), input.value || keys[0]);
       }
       mark();
+      const [held] = Object.values(client?.contexts ?? {});
+      if (held && inputs.context && inputs.context.value === "") inputs.context.value = held;
       const last = client?.calls[chosen], words = answerWords(last, say);
       const refused = words.look === "er" ? say(`balance.code.${words.code}`) : "";
       setText(answer, last ? [words.code, refused || words.text].filter(Boolean).join(" ") : say("balance.call.never"));

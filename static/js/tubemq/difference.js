@@ -6,7 +6,7 @@ import { inTurn } from "../base/say.js";
 import { paint } from "../drawing/paint.js";
 import { chipShapes, placed, tallOf } from "./chips.js";
 
-const NAME = 122, HEAD = 44, PAD = 9, ROW_LEAST = 46, NARROW = 620, LABEL = 96, PERIOD_US = 10e6;
+const NAME = 134, HEAD = 44, PAD = 9, ROW_LEAST = 46, NARROW = 620, LABEL = 96, PERIOD_US = 10e6;
 export const ROWS_MOST = 12;
 const COLUMNS = ["takes", "has", "releases", "registers"];
 

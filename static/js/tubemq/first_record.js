@@ -25,7 +25,7 @@ export function layout(lanes, { width, bound, words, colorOf }) {
   );
   const total = bound.parts.reduce((sum, [, us]) => sum + us, 0);
   const most = Math.max(total, ...rows.map(({ us }) => us)), isNarrow = width < 520;
-  const left = isNarrow ? 84 : NAME, wide = Math.max(80, width - left - (isNarrow ? 92 : RIGHT));
+  const left = isNarrow ? 84 : NAME, wide = Math.max(80, width - left - (isNarrow ? 108 : RIGHT));
   const x = (us) => left + (wide * us) / most;
   const shapes = [];
   const centred = (id, at, y, text, look) =>

@@ -20,9 +20,12 @@ import { orderOf } from "./calls.js";
 import { createCalls } from "./calls_panel.js";
 import * as difference from "./difference.js";
 import * as first from "./first_record.js";
+import { FORMS } from "./forms.js";
+import { createOrders as createForms } from "./orders_panel.js";
+import { createOwnRule } from "./own_rule.js";
 import { verbsOf } from "./verbs.js";
 import {
-  brokerWords, clientTable, differenceWords, partitionTable, ruleWords, story, unreadOf, whyWords,
+  brokerWords, clientTable, differenceWords, isServed, partitionTable, ruleWords, story, unreadOf, whyWords,
 } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
@@ -68,6 +71,11 @@ function drawFrame(isForced = false) {
   calls.write(client === null ? null : now.clients[client], Object.keys(now.partitions));
   drawWhy(now, atUs);
   verbs.write(verbsOf(laneNow(), client, say));
+  forms.write();
+  if (ownRule) ownRule.write();
+  $("own").hidden = !ownRule || isServed(now);
+  $("served").hidden = !isServed(now);
+  setText($("difference-title"), say(isServed(now) ? "balance.each_served" : "balance.each"));
   setText($("verbs-about"), client === null ? say("balance.choose") : say("balance.chosen", { consumer: client }));
   drawTransport(view);
   writeLesson(view);
@@ -155,9 +163,41 @@ const orders = createOrders({ isStopped: () => Boolean(page.stopped || view.feed
 const command = (near, given) => orders.command(near, { lane, ...given });
 const verbs = createVerbs($("verbs"), (verb, near) => command(near, verb.order));
 const calls = createCalls($("calls"), $("call"), $("call-answer"), {
-  say, fail: orders.fail, canCall: () => client !== null && "tubemq_call" in own.verbs,
+  say, fail: orders.fail, canCall: () => client !== null && "tubemq_call" in own.verbs && !isServed(panel()),
   send: (call, args) => orders.send({ lane, ...orderOf(client, call, args) }),
 });
+
+const named = (names) => names.map((name) => [name, name]);
+const forms = createForms($("orders"), $("order"), {
+  kinds: own.verbs, fail: orders.fail, say,
+  send: (verb, args, near) => {
+    const { kind, isOfClient } = FORMS[verb];
+    return orders.send({ kind, lane, args, ...(isOfClient ? { consumer: client } : {}) }, near);
+  },
+  choicesOf: (kind) => (kind === "broker"
+    ? named(Object.keys(panel().brokers))
+    : [["", say("balance.any")], ...named(Object.keys(panel().partitions))]),
+  isOffered: (verb) => isOfferedNow(verb),
+});
+
+// What would be refused in any case is not offered.
+function isOfferedNow(verb) {
+  const now = panel(), known = now.clients[client], offline = Object.values(now.brokers).map(({ state }) => state);
+  if (FORMS[verb].isOfClient && (!known || isServed(now) || known.state === "crashed")) return false;
+  return {
+    by_rule: () => known.by_hand, confirm: () => known.unconfirmed.length > 0,
+    online: () => offline.includes("offline"),
+    failover: () => Object.keys(now.masters).length > 1,
+  }[verb]?.() ?? true;
+}
+
+const ownRule = "tubemq_rule" in own.verbs && createOwnRule(
+  { source: $("own-source"), run: $("own-run"), back: $("own-back"), words: $("own-words") },
+  {
+    deploy: (source, near) => orders.send({ kind: "tubemq_rule", lane, args: { source } }, near),
+    onRefused: orders.fail, say, ruleNow: () => panel().rule,
+  },
+);
 
 function choose(key) {
   partition = partition === key ? null : key;

@@ -42,13 +42,17 @@ export function story(panel, atUs, say) {
     const [key, { unread: why }] = unread[0];
     return [say("balance.head.unread", { count: unread.length, of: total }), whyWords(panel, key, why, atUs, say)];
   }
-  return [say("balance.head.well", { count: total, clients: clients.length }), say("balance.sub.well")];
+  const meaning = say(isServed(panel) ? "balance.sub.served" : "balance.sub.well");
+  return [say("balance.head.well", { count: total, clients: clients.length }), meaning];
 }
 
 // The rule in one line, as an arithmetic where it is one.
 export function ruleWords({ rule }, say) {
-  return say(`balance.rule.${rule.id}`, { count: Math.max(rule.source_count, 0) });
+  return say(`balance.rule.${rule.own ? "own" : rule.id}`, { count: Math.max(rule.source_count, 0) });
 }
+
+// The master gives partitions out: its clients share nothing out for themselves.
+export const isServed = ({ rule }) => rule.id === "server" || rule.id === "article";
 
 export const refusal = (code, say) => say(`balance.code.${code}`);
 

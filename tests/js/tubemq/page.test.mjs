@@ -8,6 +8,7 @@ import { CALLS, DEFAULTS, FieldError, answerWords, argsOf, orderOf } from "../..
 import { placed, shortKey, tallOf, widthOf } from "../../../static/js/tubemq/chips.js";
 import * as difference from "../../../static/js/tubemq/difference.js";
 import * as first from "../../../static/js/tubemq/first_record.js";
+import { FORMS, argsOf as orderArgs } from "../../../static/js/tubemq/forms.js";
 import { verbsOf } from "../../../static/js/tubemq/verbs.js";
 import {
   brokerWords, clientTable, differenceWords, fightsOf, partitionTable, story, unreadOf, whyWords,
@@ -144,11 +145,27 @@ test("what is typed becomes the arguments of the call", () => {
   assert.deepEqual(args, { partition: "1:t:0", offset: -1 });
   assert.throws(() => argsOf("connect2Partition", { partition: "1:t:0", offset: "soon" }), FieldError);
   assert.deepEqual(orderOf("c1", "connect2Partition", args), {
-    kind: "tubemq_call", consumer: "c1", args: { call: "connect2Partition", key: "1:t:0", number: -1, second: 0 },
+    kind: "tubemq_call", consumer: "c1", args: { call: "connect2Partition", key: "1:t:0", number: -1, node_id: 0 },
   });
   const given = argsOf("confirmConsume", { context: "1:t:0:7", is_consumed: true });
-  assert.deepEqual(orderOf("c1", "confirmConsume", given).args, { call: "confirmConsume", key: "1:t:0:7", number: 1, second: 0 });
+  assert.deepEqual(orderOf("c1", "confirmConsume", given).args, {
+    call: "confirmConsume", key: "1:t:0:7", number: 1, node_id: 0,
+  });
   assert.ok(Object.values(CALLS).flat().every(([name, kind]) => kind !== "number" || name in DEFAULTS));
+});
+
+test("orders leave out what is not typed, and say what is no number or no offset", () => {
+  assert.deepEqual(orderArgs("restart", { source_count: " -1 ", node_id: "" }), { source_count: -1 });
+  assert.deepEqual(orderArgs("assign", { partitions: "1:t:0, 2:t:1\n", bootstrap: "1:t:0=28" }), {
+    partitions: ["1:t:0", "2:t:1"], bootstrap: { "1:t:0": 28 },
+  });
+  assert.deepEqual([orderArgs("by_rule", {}), orderArgs("failover", {})], [{}, {}]);
+  assert.deepEqual(orderArgs("expand", { broker: "2", count: "6" }), { broker: 2, count: 6 });
+  for (const [verb, values] of [
+    ["restart", { source_count: "x", node_id: "" }], ["expand", { broker: "1", count: "" }],
+    ["assign", { partitions: "", bootstrap: "1:t:0" }], ["assign", { partitions: "", bootstrap: "1:t:0=soon" }],
+  ]) assert.throws(() => orderArgs(verb, values), FieldError, verb);
+  assert.ok(Object.values(FORMS).every(({ kind }) => kind.startsWith("tubemq_")));
 });
 
 test("tables say the same as the pictures", () => {
