@@ -212,8 +212,8 @@ CLUSTER = {
     "cluster.topic_unclean": _("unclean.leader.election.enable"),
     "cluster.topic_settings": _("Retention and cleanup"),
     "cluster.topic_settings_hint": _(
-        "Empty: the broker's default. A compacted topic closes its segments after 20 s and keeps tombstones for"
-        " 60 s, unless you set these."
+        "Empty: the broker's default, but a segment is closed after 20 s or at 16 KiB if you set neither, and a "
+        "compacted topic keeps tombstones for 60 s."
     ),
     "cluster.topic_make": _("Create"),
     "cluster.partitions_of": _("partitions of {topic} in total"),

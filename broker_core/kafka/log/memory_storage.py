@@ -6,7 +6,6 @@ part. Names are taken to survive in the order in which they were given, as a jou
 
 from __future__ import annotations
 
-from base64 import b64decode, b64encode
 from collections.abc import Callable
 from typing import Any
 
@@ -40,19 +39,16 @@ class MemoryFolder:
         self.files: dict[str, MemoryFile] = {}
 
     def to_json(self) -> dict[str, Any]:
-        """Its files as plain data: (content in base64, bytes flushed, when it was changed). Not its faults,
+        """Its files as plain data: (content, bytes flushed, when it was changed). Not its faults,
         nor its clock."""
-        return {
-            name: (b64encode(file.data).decode(), file.flushed_size, file.at_ms)
-            for name, file in self.files.items()
-        }
+        return {name: (bytes(file.data), file.flushed_size, file.at_ms) for name, file in self.files.items()}
 
     @classmethod
     def from_json(cls, plain: dict[str, Any]) -> MemoryFolder:
         folder = cls()
         for name, (content, flushed_size, at_ms) in plain.items():
             file = folder.open(name)
-            file.data += b64decode(content)
+            file.data += content
             file.size, file.flushed_size, file.at_ms = len(file.data), flushed_size, at_ms
         return folder
 

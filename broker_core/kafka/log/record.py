@@ -67,6 +67,33 @@ def encode_record(record: Record, base_offset: int, base_timestamp: int) -> byte
     return encode_varint(len(body)) + body
 
 
+def record_size(key: int, value: int, offset_delta: int = 0, time_delta: int = 0) -> int:
+    """How many bytes a record without headers takes in its batch. key, value: their sizes, -1 for null.
+
+    >>> record_size(1, -1, 1) == len(encode_record(Record(1, 0, b"k", None), 0, 0))
+    True
+    """
+    body = (
+        4
+        + (1 if 0 <= offset_delta < 64 else len(encode_varint(offset_delta)))
+        + (len(encode_varint(time_delta)) if time_delta else 1)
+        + (key if 0 <= key < 64 else max(key, 0) + len(encode_varint(key)) - 1)
+        + (value + 1 if 64 <= value < 8192 else max(value, 0) + len(encode_varint(value)) - 1)
+    )
+    return body + (2 if 64 <= body < 8192 else len(encode_varint(body)))
+
+
+def size_at(size: int, offset_delta: int) -> int:
+    """How many bytes a record takes at this place of its batch. size: what it takes as the first.
+
+    >>> size_at(record_size(1, 200), 70) == record_size(1, 200, 70)
+    True
+    """
+    body = size - (1 if size <= 65 else 2 if size <= 8194 else 3)
+    body += len(encode_varint(offset_delta)) - 1
+    return body + len(encode_varint(body))
+
+
 def encode_pairs(pairs: Iterable[tuple[bytes | None, bytes | None]]) -> tuple[bytes, int]:
     """Write (key, value) pairs as consecutive records, all of the batch's base timestamp. Gives the bytes and
     the count.

@@ -1,5 +1,5 @@
-"""Which partition each record of a lane's producer goes to, worked out without the producer: for the log that
-is written of a lane, and for studies.
+"""Which partition each record of a lane's producer goes to, worked out without the producer: for
+studies.
 
     key      murmur2 of the key's bytes, of all partitions
     no key   stick to one partition for two batches' worth of bytes, then draw another
@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from broker_core.kafka.log.record import record_size
 from broker_core.kafka.log.record_batch import HEADER_SIZE
 from broker_core.kafka.producer.partitioner import (
     PartitionLoads,
@@ -28,8 +29,6 @@ from broker_core.kafka.producer.partitioner import (
 KEYLESS_STREAM = "kafka.keyless"
 """Of the seed, from which the partitions of keyless records are drawn."""
 DRAW_LIMIT = 1 << 31
-RECORD_OVERHEAD = 70
-"""Bytes of a record beside its value, roughly: the producer's batches fill by it."""
 
 
 @dataclass(slots=True)
@@ -64,8 +63,8 @@ class Placement:
             keyless.stick_to(next_partition(draw(KEYLESS_STREAM, DRAW_LIMIT), range(count), count))
         number = keyless.partition or 0
         self.seen.add(number)
-        size = RECORD_OVERHEAD + value_size
-        if keyless.append(size, may_switch=HEADER_SIZE + size >= keyless.batch_size):
+        size = HEADER_SIZE + record_size(-1, value_size)
+        if keyless.append(size, may_switch=size >= keyless.batch_size):
             loads = None
             if len(self.seen) == count:
                 waiting = [int(partition == number) for partition in range(count)]

@@ -24,7 +24,7 @@ from broker_core.kafka.replication.light_batch import LightBatch, Payload
 from broker_core.plain import from_steps, to_plain, to_steps
 
 BLOCK_OFFSETS = 128
-BLOCKS_KEPT = 512
+BLOCKS_KEPT = 2_048
 """Of those read last: about as many as a lab's leaders have, whose followers come next."""
 _new_tuple = tuple.__new__  # a named tuple in half the time
 Column = list[Any]
@@ -40,15 +40,16 @@ class Block(NamedTuple):
 
 
 class Blocks:
-    """A segment's batches as blocks. What is full is encoded once; whoever changes batches says `forget`."""
+    """A segment's batches as blocks. What has not grown is encoded once; whoever changes batches says `forget`."""
 
-    __slots__ = ("_full",)
+    __slots__ = ("_known",)
 
     def __init__(self) -> None:
-        self._full: dict[int, tuple[int, bytes]] = {}  # number of the block -> how many batches, their bytes
+        # number of the block -> next offset behind its first batch, how many batches, their bytes
+        self._known: dict[int, tuple[int, int, bytes]] = {}
 
     def forget(self) -> None:
-        self._full.clear()
+        self._known.clear()
 
     def encode(self, held: Sequence[LightBatch], ends: Sequence[int]) -> list[bytes]:
         """The batches, each block as bytes. ends: next offset behind each batch."""
@@ -57,11 +58,10 @@ class Blocks:
         while first < len(held):
             number = (ends[first] - 1) // BLOCK_OFFSETS
             stop = bisect_right(ends, (number + 1) * BLOCK_OFFSETS, first)
-            count, block = self._full.get(number, (0, b""))
-            if count != stop - first:
+            end, count, block = self._known.get(number, (0, 0, b""))
+            if (end, count) != (ends[first], stop - first):
                 block = encode_block(held[first:stop])
-                if stop < len(held):
-                    self._full[number] = stop - first, block
+                self._known[number] = ends[first], stop - first, block
             encoded.append(block)
             first = stop
         return encoded

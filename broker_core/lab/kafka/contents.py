@@ -8,9 +8,15 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any
 
-from broker_core.kafka.producer.placement import RECORD_OVERHEAD
-from broker_core.lab.messages import Messages
+from broker_core.kafka.log.record import record_size
+from broker_core.lab.messages import MessageId, Messages
 from broker_core.lab.workload.live_keys import NO_KEY
+
+
+def sizes_of(messages: Messages, message: MessageId) -> tuple[int, int]:
+    """Bytes of its key and its value; -1: it has none."""
+    code = messages.key_code(message)
+    return -1 if code == NO_KEY else len(messages.key_bytes(code)), messages.size(message)
 
 
 class MessageContents:
@@ -27,5 +33,4 @@ class MessageContents:
         return False
 
     def size(self, value: Any, offset_delta: int, time_delta: int) -> int:
-        """As the lane's producer counts a record with a key."""
-        return RECORD_OVERHEAD
+        return record_size(*sizes_of(self.messages, value), offset_delta, time_delta)

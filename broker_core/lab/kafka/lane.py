@@ -33,12 +33,14 @@ from broker_core.kafka.cluster import cluster
 from broker_core.kafka.cluster.broker import Broker
 from broker_core.kafka.cluster.names import broker_node
 from broker_core.kafka.cluster.requests import DeleteRecordsRequest
+from broker_core.kafka.cluster.state import BrokerState
 from broker_core.kafka.error_codes import ErrorCode
 from broker_core.kafka.group.messages import LeaveGroupRequest, MemberIdentity
+from broker_core.kafka.log.record import record_size
+from broker_core.kafka.log.settings import UNLIMITED
 from broker_core.kafka.log.topic_config import COMPACT
-from broker_core.kafka.producer.placement import RECORD_OVERHEAD
 from broker_core.lab.consumer import CRASHED, FROZEN, GONE, Consumer
-from broker_core.lab.kafka.contents import MessageContents
+from broker_core.lab.kafka.contents import MessageContents, sizes_of
 from broker_core.lab.kafka.group import (
     CONSUMER,
     GROUP_ID,
@@ -80,6 +82,8 @@ UP_US = 2 * SECOND_US
 """How long before the first consumer the cluster is switched on."""
 DELETE_EVERY_S = 5
 """Between two looks at what everybody has read: as often as programs commit."""
+SEGMENTS_KEPT, RECORDS_KEPT_MAX = 3, 2_000
+"""Of a partition, from what everybody has read: closed segments, and records."""
 
 
 def algorithms() -> list[Json]:
@@ -173,8 +177,8 @@ class KafkaClusterRules:
             made.host.contents = contents
             return made
 
-        def key_hash(message: int) -> int:
-            return reads.hashes[messages.key_code(message)]
+        def look_up(message: int) -> tuple[int, int]:
+            return reads.hashes[messages.key_code(message)], record_size(*sizes_of(messages, message))
 
         def polled(partition: TopicPartition, offset: int) -> None:
             reads.polled(partition, offset)
@@ -184,7 +188,7 @@ class KafkaClusterRules:
                 **cluster.KINDS,
                 "broker": (broker_kind, broker),
                 "producer": (ProducerState, lambda state: ClusterProducer(state, delivered)),
-                "writer": (WriterState, lambda state: Writer(state, delivered, key_hash)),
+                "writer": (WriterState, lambda state: Writer(state, delivered, look_up)),
                 CONSUMER: (
                     ConsumerState,
                     lambda state: GroupConsumer(state, traffic, polled=polled, overhears=listening),
@@ -237,19 +241,19 @@ class KafkaClusterRules:
     def publisher(self, lane: Lane) -> tuple[Slot, Callable[[int, int], tuple[int, Any]]]:
         slot = lane.world.slots[PRODUCER]
         producer, reads = cast(ClusterProducer, slot.node), self.reads
+        size_of = self.messages.workload.size
 
         def publish(index: int, code: int) -> tuple[int, Any]:
-            # Only what has no key goes by bytes to a partition.
-            size = RECORD_OVERHEAD + (self.messages.size(index) if code == NO_KEY else 0)
-            key_hash = -1 if code == NO_KEY else reads.hashes[code]
+            key_hash, key_size = (-1, -1) if code == NO_KEY else (reads.hashes[code], reads.key_sizes[code])
+            size = record_size(key_size, size_of(index))
             producer.send(Unsent(index, reads.topic, key_hash, -1, size), lane.world.now_us + AHEAD_US, slot)
             return 0, None
 
         return slot, publish
 
     def tidy(self, lane: Lane, second: int) -> None:
-        """Below a partition's committed offset, and below the position of whoever still reads it, nobody
-        reads again. A compacted topic keeps what its brokers' cleaners leave."""
+        """What lies well below a partition's committed offset, and below the position of whoever still reads
+        it, is deleted (`_kept_from`). A compacted topic keeps what its brokers' cleaners leave."""
         self.bury_unknown(lane)
         self.reads.note_commits()
         self.reads.note_history(second)
@@ -263,14 +267,31 @@ class KafkaClusterRules:
         wanted: dict[int, list[tuple[str, int, int]]] = {}
         for number, own in low.items():
             others = least_read(lane, number)
-            offset = own if others is None else min(own, others)
+            read_to = own if others is None else min(own, others)
             log = shared.logs[number]
-            if log.leader is not None and log.start < offset <= log.high_watermark:
+            if log.leader is None or not log.start < read_to <= log.high_watermark:
+                continue
+            offset = self._kept_from(lane, log.leader, number, read_to)
+            if offset > log.start:
                 wanted.setdefault(log.leader, []).append((self.reads.topic, number, offset))
         for broker, partitions in wanted.items():
             lane.world.order(
                 OPERATOR, operator.Ask(broker_node(broker), DeleteRecordsRequest(30_000, partitions))
             )
+
+    def _kept_from(self, lane: Lane, leader: int, number: int, read_to: int) -> int:
+        """Where the records begin that stay to be looked at, of those that everybody has read: in a few
+        segments, or as the retention says that the lane chose itself, and in any case not too many."""
+        state: BrokerState = lane.world.slots[broker_node(leader)].node.state
+        log = state.disk.logs[self.reads.topic, number]
+        if any(
+            self.options.get(name, UNLIMITED) != UNLIMITED for name in ("retention_ms", "retention_bytes")
+        ):
+            oldest = 0
+        else:
+            place = log.segment_of(read_to)
+            oldest = log.segments[max(0, place - SEGMENTS_KEPT)].base_offset
+        return max(oldest, read_to - RECORDS_KEPT_MAX)
 
     # -- a person's verbs ------------------------------------------------------------------------------------
 

@@ -23,8 +23,9 @@ from broker_core.kafka.client.group_consumer.orders import (
 )
 from broker_core.kafka.client.producer.orders import Send
 from broker_core.kafka.group.messages import CommittedPartition, CommittedTopic, OffsetCommitRequest
+from broker_core.kafka.log.record import record_size
 from broker_core.kafka.producer.partitioner import positive_key_hash
-from broker_core.kafka.producer.placement import RECORD_OVERHEAD
+from broker_core.lab.kafka.contents import sizes_of
 from broker_core.lab.kafka.group import GROUP_ID, coordinating, logs_of
 from broker_core.lab.kafka.lane import OPERATOR, KafkaClusterRules
 from broker_core.lab.kafka.reading import PRODUCER
@@ -119,7 +120,9 @@ def send_record(lane: Lane, topic: str, number: int, key: str | None, cause: Cau
         {"topic": topic, "partition": number},
     )
     lane.say_ordered("kafka.partition_named", partition=partition_name(topic, number))
-    lane.world.order(PRODUCER, Send(message, topic, key_hash, number, RECORD_OVERHEAD), told)
+    lane.world.order(
+        PRODUCER, Send(message, topic, key_hash, number, record_size(*sizes_of(lane.messages, message))), told
+    )
     _rules(lane).forget_caches()
 
 

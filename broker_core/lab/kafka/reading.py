@@ -59,8 +59,19 @@ class KeyHashes(dict[int, int]):
         return found
 
 
+class KeySizes(dict[int, int]):
+    """Key code -> bytes of the key; each worked out when it is first asked for."""
+
+    def __init__(self, messages: Messages) -> None:
+        self.messages = messages
+
+    def __missing__(self, code: int) -> int:
+        found = self[code] = len(self.messages.key_bytes(code))
+        return found
+
+
 class KafkaClusterReading:
-    """partition_count: of the topic, when somebody last looked; it can grow. hashes: of each key. notes: what
+    """partition_count: of the topic, when somebody last looked; it can grow. hashes, key_sizes: of each key. notes: what
     the observers remember.
     of_rule: whether members of the lane's rule keep what does not move. shared: the nodes' states put
     together, made again after each change."""
@@ -76,7 +87,7 @@ class KafkaClusterReading:
         self.of_rule = assigns_at_server(setup.options) or members_assignor(setup.algorithm).cooperative
         self.messages = setup.messages
         self.notes = ClusterNotes([0] * self.partition_count, topic=self.topic)
-        self.hashes = KeyHashes(setup.messages)
+        self.hashes, self.key_sizes = KeyHashes(setup.messages), KeySizes(setup.messages)
         self.shared: Shared | None = None
 
     def forget(self) -> None:

@@ -18,7 +18,7 @@ from broker_core.kafka.client.group_consumer.settings import (
     READ_UNCOMMITTED,
     ConsumerSettings,
 )
-from broker_core.kafka.client.producer.settings import ProducerSettings
+from broker_core.kafka.client.producer.settings import BATCH_SIZE, ProducerSettings
 from broker_core.kafka.cluster.cluster import ClusterPlan, TopicPlan
 from broker_core.kafka.cluster.hosted_groups import OFFSETS_TOPIC
 from broker_core.kafka.cluster.settings import ClusterSettings
@@ -41,13 +41,13 @@ OF_A_CONSUMER = (
     "remote_assignor",
 )
 """Options that are settings of every consumer, under the same name."""
-OFFSETS_SEGMENT_MS, OFFSETS_DELETE_RETENTION_MS = 20_000, 60_000
-"""Of a lab's `__consumer_offsets`, where Kafka has 7 days (and segments of 100 MB) and 1 day: so the cleaner
-runs while somebody looks."""
-COMPACTED: Mapping[str, int] = MappingProxyType(
-    {"segment_ms": OFFSETS_SEGMENT_MS, "delete_retention_ms": OFFSETS_DELETE_RETENTION_MS}
-)
-"""What a lab's topic that is compacted has of these where it does not set them, for the same reason."""
+SEGMENT_MS, DELETE_RETENTION_MS = 20_000, 60_000
+"""Of a lab's topics, where Kafka has 7 days and 1 day: so segments roll and go, and the cleaner runs, while
+somebody looks."""
+SEGMENTS: Mapping[str, int] = MappingProxyType({"segment_ms": SEGMENT_MS, "segment_bytes": BATCH_SIZE})
+"""Of a lab's topic that sets neither; in bytes Kafka has 1 GiB."""
+RETENTION_CHECK_INTERVAL_MS = 15_000
+"""How often a lab's brokers look for segments to delete, where Kafka has 5 minutes."""
 OF_A_RESTART = ("assignors", "group_protocol", "assignor_source")
 """Settings that a consumer may come back with (`Consumer.set_to`), as `topics` and `pattern` of a changed
 subscription."""
@@ -118,21 +118,21 @@ def plan_of(options: Json) -> ClusterPlan:
             config=topic_config(options),
         ),
         TopicPlan(OFFSETS_TOPIC, options.get("offsets_partitions", 50), min(3, count)),
-        *(TopicPlan(topic["name"], topic["partitions"], factor) for topic in options.get("more_topics", ())),
-    )
-    given = (
-        {"log_retention_check_interval_ms": options["retention_check_interval_ms"]}
-        if "retention_check_interval_ms" in options
-        else {}
+        *(
+            TopicPlan(topic["name"], topic["partitions"], factor, config=topic_config({}))
+            for topic in options.get("more_topics", ())
+        ),
     )
     truncation = Truncation(options.get("truncation", Truncation.FETCH.value))
     settings = ClusterSettings(
         truncation=truncation,
         lag_messages_max=options.get("lag_messages_max"),
         groups=group_settings(options),
-        offsets_segment_ms=OFFSETS_SEGMENT_MS,
-        offsets_delete_retention_ms=OFFSETS_DELETE_RETENTION_MS,
-        **given,
+        offsets_segment_ms=SEGMENT_MS,
+        offsets_delete_retention_ms=DELETE_RETENTION_MS,
+        log_retention_check_interval_ms=options.get(
+            "retention_check_interval_ms", RETENTION_CHECK_INTERVAL_MS
+        ),
     )
     return ClusterPlan(count, tuple(options.get("racks", ())), topics, settings)
 
@@ -140,8 +140,10 @@ def plan_of(options: Json) -> ClusterPlan:
 def topic_config(given: Mapping[str, Any]) -> TopicConfig:
     """What a topic sets for its own logs, of a lane's options or a command's."""
     chosen = {name: given[name] for name in TOPIC_SETTINGS if name in given}
+    if not chosen.keys() & SEGMENTS.keys():
+        chosen = {**SEGMENTS, **chosen}
     if COMPACT in chosen.get("cleanup_policy", ""):
-        chosen = {**COMPACTED, **chosen}
+        chosen = {"segment_ms": SEGMENT_MS, "delete_retention_ms": DELETE_RETENTION_MS, **chosen}
     return TopicConfig(**chosen)
 
 

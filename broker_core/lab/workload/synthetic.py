@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from broker_core.lab.workload.base import CodeArray, CodeChunks, EvenArrivals, distinct_until
+from broker_core.lab.workload.base import CodeArray, CodeChunks, EvenArrivals, KeyedPayloads, distinct_until
 from broker_core.lab.workload.draws import U64, draws, scale, zipf_table
 
 MILLION = 1_000_000
@@ -30,10 +30,12 @@ class SyntheticWorkload(EvenArrivals):
     seed: int
     key_count: int | None = field(init=False)
     _chunks: CodeChunks = field(init=False, repr=False)
+    _sizes: KeyedPayloads = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         self.key_count = self.keys
         self._chunks = CodeChunks(self._codes)
+        self._sizes = KeyedPayloads(lambda code: self._payload(0, code))
 
     @abstractmethod
     def _codes(self, start: int, stop: int) -> CodeArray:
@@ -75,7 +77,14 @@ class SyntheticWorkload(EvenArrivals):
 
     def payload(self, index: int) -> str:
         """The record as JSON: its index and its key."""
-        return json.dumps({"record": index, "key": self.key(self.key_code(index))}, separators=(",", ":"))
+        return self._payload(index, self.key_code(index))
+
+    def size(self, index: int) -> int:
+        """Of the payload, in bytes."""
+        return self._sizes[self._chunks.at(index)] + len(str(index))
+
+    def _payload(self, index: int, code: int) -> str:
+        return json.dumps({"record": index, "key": self.key(code)}, separators=(",", ":"))
 
     def view(self, record_count: int) -> dict[str, Any]:
         """The view's `workload`; made-up records never repeat, so `loop` stays 0."""

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from broker_core.errors import CommandError
-from broker_core.lab.workload.base import CodeArray, CodeChunks, EvenArrivals, distinct_until
+from broker_core.lab.workload.base import CodeArray, CodeChunks, EvenArrivals, KeyedPayloads, distinct_until
 from broker_core.lab.workload.draws import U64, draws, scale
 
 KEYS_MAX = 2_000
@@ -43,6 +43,7 @@ class KeysWorkload(EvenArrivals):
     _sums: U64 = field(init=False, repr=False)
     _texts: list[str] = field(init=False, repr=False)
     _chunks: CodeChunks = field(init=False, repr=False)
+    _sizes: KeyedPayloads = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         self.key_count = len(self.weighted)
@@ -52,6 +53,7 @@ class KeysWorkload(EvenArrivals):
         )
         self._texts = [key_text(key) for key, _ in self.weighted]
         self._chunks = CodeChunks(self._codes)
+        self._sizes = KeyedPayloads(lambda code: self._payload(0, code))
 
     def _total(self) -> int:
         return sum(weight for _, weight in self.weighted) + self.keyless
@@ -97,7 +99,13 @@ class KeysWorkload(EvenArrivals):
 
     def payload(self, index: int) -> str:
         """The record as JSON: its index and its key as it is shown, null for none."""
-        code = self.key_code(index)
+        return self._payload(index, self.key_code(index))
+
+    def size(self, index: int) -> int:
+        """Of the payload, in bytes."""
+        return self._sizes[self._chunks.at(index)] + len(str(index))
+
+    def _payload(self, index: int, code: int) -> str:
         return json.dumps(
             {"record": index, "key": self._texts[code] if code >= 0 else None}, separators=(",", ":")
         )

@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from broker_core.kafka.assignors.protocol import TopicPartition
+from broker_core.kafka.log.record import size_at
 from broker_core.kafka.log.record_batch import (
     HEADER_SIZE,
     NO_PRODUCER_EPOCH,
@@ -65,8 +66,10 @@ class Batch:
         return not self.is_closed and (not self.values or self.size + size <= max(batch_size, self.reserved))
 
     def append(self, value: int, size: int) -> None:
+        """size: of the record as the first of a batch. From the 65th on its number takes a byte more."""
+        place = len(self.values)
         self.values.append(value)
-        self.size += size
+        self.size += size if place < 64 else size_at(size, place)
 
     def is_full(self, batch_size: int) -> bool:
         """Whether it need not wait for more records."""

@@ -17,6 +17,7 @@ from broker_core.kafka.client.producer.batch import Batch
 from broker_core.kafka.client.producer.state import Deliveries, ProducerState, Unsent
 from broker_core.kafka.client.producer.states import Phase
 from broker_core.kafka.error_codes import ErrorCode
+from broker_core.kafka.log.record_batch import HEADER_SIZE
 from broker_core.kafka.producer.partitioner import PartitionLoads, StickyPartitioner, next_partition
 from broker_core.kafka.producer.placement import DRAW_LIMIT, KEYLESS_STREAM
 from broker_core.sim.node import Outbox
@@ -108,9 +109,9 @@ def _accept(state: ProducerState, record: Unsent, now_us: int, out: Outbox) -> B
     if batch is None:
         return None
     state.is_dropping = False
-    if keyless is not None and keyless.append(
-        record.size, accumulator.may_switch(partition, settings.batch_size)
-    ):
+    # As the original counts: the first record of a batch brings its header with it.
+    added = record.size + (HEADER_SIZE if len(batch.values) == 1 else 0)
+    if keyless is not None and keyless.append(added, accumulator.may_switch(partition, settings.batch_size)):
         keyless.stick_to(_next_keyless(state, record.topic, count, out))
     if settings.transactional_id is not None:
         state.transaction.add(partition)

@@ -42,21 +42,25 @@ class WriterState(ProducerState):
         return cls(settings, Accumulator(settings.buffer_memory), topic=topic, next_message=first_message)
 
 
-def no_key(message: int) -> int:
-    """`Unsent.key_hash` of a record without a key."""
-    return -1
+def without_key(message: int) -> tuple[int, int]:
+    """`Unsent.key_hash` and `size` of a record without a key."""
+    return -1, 100
 
 
 class Writer(ClusterProducer):
-    """The node: `Connect` starts it. key_hash: of the record with an id; -1 for a record without a key."""
+    """The node: `Connect` starts it. look_up: hash of the key, -1 for none, and bytes of the record
+    with an id."""
 
     state: WriterState
 
     def __init__(
-        self, state: WriterState, deliveries: Deliveries, key_hash: Callable[[int], int] = no_key
+        self,
+        state: WriterState,
+        deliveries: Deliveries,
+        look_up: Callable[[int], tuple[int, int]] = without_key,
     ) -> None:
         super().__init__(state, deliveries)
-        self.key_hash = key_hash
+        self.look_up = look_up
 
     def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
         super().receive(connection, message, now_us, out)
@@ -90,7 +94,7 @@ class Writer(ClusterProducer):
 
     def send_one(self, now_us: int, out: Outbox) -> None:
         state = self.state
-        key_hash = self.key_hash(state.next_message)
-        self.send(Unsent(state.next_message, state.topic, key_hash, -1, 100), now_us, out)
+        key_hash, size = self.look_up(state.next_message)
+        self.send(Unsent(state.next_message, state.topic, key_hash, -1, size), now_us, out)
         state.written += 1
         state.next_message += 1

@@ -75,13 +75,13 @@ def live(lab: Lab) -> Lab:
 @cache
 def written(protocol: str) -> tuple[LightBatch, ...]:
     """The batches of a lab's offsets partition, of which nothing was compacted."""
-    before = kafka_cluster_settings.OFFSETS_SEGMENT_MS
-    kafka_cluster_settings.OFFSETS_SEGMENT_MS = 10**9
+    before = kafka_cluster_settings.SEGMENT_MS
+    kafka_cluster_settings.SEGMENT_MS = 10**9
     try:
         lab = live(lab_of(group_protocol=protocol))
         batches: Any = list(log_of(lab, leader_of(lab)).batches())
     finally:
-        kafka_cluster_settings.OFFSETS_SEGMENT_MS = before
+        kafka_cluster_settings.SEGMENT_MS = before
     return tuple(batches)
 
 

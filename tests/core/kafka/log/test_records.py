@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from broker_core.kafka.log.batch_reader import read_batches
 from broker_core.kafka.log.codecs import Codec, compress, decompress
 from broker_core.kafka.log.errors import CodecFailed, CorruptRecord, InvalidRecord
-from broker_core.kafka.log.record import Record, encode_pairs, encode_record
+from broker_core.kafka.log.record import Record, encode_pairs, encode_record, record_size, size_at
 from broker_core.kafka.log.record_batch import RecordBatch, encode_batch, encode_pairs_batch, with_offset
 
 nullable = st.none() | st.binary(max_size=100)
@@ -119,3 +119,18 @@ def test_a_gzip_stream_names_no_operating_system() -> None:
     packed = compress(Codec.GZIP, b"abc" * 50)
     assert packed[:10].hex() == "1f8b08000000000000ff"
     assert decompress(Codec.GZIP, packed).data == b"abc" * 50
+
+
+sizes = st.one_of(st.integers(0, 140), st.integers(8_100, 8_300), st.just(70_000))
+
+
+@given(st.none() | sizes, st.none() | sizes, st.integers(0, 20_000), st.integers(-(10**9), 10**9))
+def test_a_record_s_size_is_known_before_it_is_written(
+    key: int | None, value: int | None, delta: int, later_ms: int
+) -> None:
+    pair = [None if count is None else bytes(count) for count in (key, value)]
+    counts = [-1 if count is None else count for count in (key, value)]
+    written = encode_record(Record(delta, later_ms, *pair), 0, 0)
+    assert record_size(*counts, delta, later_ms) == len(written)
+    first = record_size(*counts)
+    assert size_at(first, delta) == record_size(*counts, delta)

@@ -6,6 +6,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from broker_core.kafka.log.record import Record
+from broker_core.kafka.log.record_batch import encode_batch
 from broker_core.kafka.producer.partitioner import (
     RoundRobinPartitioner,
     StickyPartitioner,
@@ -13,7 +15,15 @@ from broker_core.kafka.producer.partitioner import (
     partition_for_key,
     positive_or_zero,
 )
-from broker_core.kafka.producer.placement import DRAW_LIMIT, KEYLESS_STREAM, RECORD_OVERHEAD, Placement
+from broker_core.kafka.producer.placement import DRAW_LIMIT, KEYLESS_STREAM, Placement
+
+OVERHEAD = 70
+"""Bytes of a batch of one beside its value, of 64 bytes to 8 kB."""
+
+
+def counted(value_size: int) -> int:
+    """Bytes of a batch of one without a key."""
+    return len(encode_batch([Record(0, 0, None, bytes(value_size))]).data)
 
 
 class Draws:
@@ -31,19 +41,19 @@ def test_the_first_keyless_record_draws_and_then_two_batches_worth() -> None:
     """The batch of a record that is sent at once is never full, so only twice batch.size turns to another
     partition."""
     placement, draws = Placement(5, StickyPartitioner(1_000)), Draws(7, 3, 6)
-    went = [placement.of_keyless(400 - RECORD_OVERHEAD, draws) for _ in range(11)]
+    went = [placement.of_keyless(400 - OVERHEAD, draws) for _ in range(11)]
     assert went == [2] * 5 + [3] * 5 + [1] and draws.asked == [(KEYLESS_STREAM, DRAW_LIMIT)] * 3
 
 
 def test_a_record_that_fills_its_batch_goes_where_it_belongs_and_the_next_elsewhere() -> None:
     placement, draws = Placement(2, StickyPartitioner(1_000)), Draws(0, 1)
-    assert [placement.of_keyless(size, draws) for size in (1_000 - RECORD_OVERHEAD, 1)] == [0, 1]
+    assert [placement.of_keyless(size, draws) for size in (1_000 - OVERHEAD, 1)] == [0, 1]
     nearly = Placement(2, StickyPartitioner(1_000))
-    assert [nearly.of_keyless(999 - RECORD_OVERHEAD, Draws(0)) for _ in range(2)] == [0, 0]
+    assert [nearly.of_keyless(999 - OVERHEAD, Draws(0)) for _ in range(2)] == [0, 0]
 
 
 def test_the_partition_that_waits_is_half_as_likely_once_each_has_had_a_batch() -> None:
-    full = 1_000 - RECORD_OVERHEAD
+    full = 1_000 - OVERHEAD
     for draw, following in ((0, 0), (1, 1), (2, 1), (3, 0)):
         placement, draws = Placement(2, StickyPartitioner(1_000)), Draws(0, draw)
         placement.saw([1])
@@ -56,7 +66,7 @@ def test_keyed_records_take_no_part_in_it() -> None:
     assert {placement.of_key(key) for key in (b"a", b"b", b"c", b"d", b"e")} <= set(
         range(4)
     ) and placement.of_key(b"a") == partition_for_key(b"a", 4)
-    assert placement.keyless.produced_bytes == 50 + RECORD_OVERHEAD
+    assert placement.keyless.produced_bytes == counted(50)
 
 
 @settings(max_examples=50, deadline=None)
@@ -73,7 +83,7 @@ def test_law_a_partition_gets_at_least_two_batches_before_the_next_draw_and_less
     for size in sizes:
         drawn = len(draws.asked)
         number = placement.of_keyless(size, draws)
-        stays[-1].append(size + RECORD_OVERHEAD)
+        stays[-1].append(counted(size))
         assert 0 <= number < partitions
         if len(draws.asked) > max(drawn, 1):
             stays.append([])

@@ -48,12 +48,17 @@ class Watched(Cluster):
         return {entry["code"]: entry.get("count") for entry in self.card(place)["means"]}
 
 
-def lab_with(**lane):
+def lab_with(consumer_rate=10, **lane):
     """A lab whose only partition broker 2 leads, 20 records a second."""
     lane = {"model": "kafka", "brokers": 3, "partitions": 1, "offsets_partitions": 3, **lane}
     lab = Lab(
         scenario_from_json(
-            {"lanes": [lane], "consumers": 1, "workload": {"kind": "uniform", "keys": 20, "rate": RATE}}
+            {
+                "lanes": [lane],
+                "consumers": 1,
+                "consumer_rate": consumer_rate,
+                "workload": {"kind": "uniform", "keys": 20, "rate": RATE},
+            }
         )
     )
     lab.advance_to(5 * SECOND)
@@ -164,7 +169,7 @@ def test_a_leader_that_has_not_heard_of_its_successor_confirms_what_is_lost_at_o
 
 @pytest.mark.parametrize("acks", [-1, 1])
 def test_an_ack_that_comes_when_the_records_are_read_and_deleted_has_lost_nothing(acks):
-    lab = lab_with(acks=acks)
+    lab = lab_with(100, acks=acks, segment_ms=1_000)
     order(lab, "cut_link", 20, one="broker-2", other="producer", one_way=True)
     order(lab, "heal_link", 30, one="broker-2", other="producer")
     log = lab.lanes["kafka"].world.slots["broker-2"].node.state.disk.logs["records", 0]
@@ -194,7 +199,7 @@ def test_the_sum_of_what_was_lost_is_the_same_after_a_checkpoint():
 
 
 def test_only_what_a_copy_held_is_counted_as_cut_off_and_who_is_offline_is_told_once():
-    lab = lab_with(min_insync_replicas=1)
+    lab = lab_with(100, min_insync_replicas=1, segment_ms=1_000)
     order(lab, "crash", 15, broker=1)
     order(lab, "crash", 15, broker=3)
     order(lab, "crash", 15, broker=2)

@@ -9,6 +9,7 @@ import pytest
 from broker_core.kafka.log.topic_config import TopicConfig
 from broker_core.lab.kafka.group import brokers_of
 from broker_core.lab.lab import Lab
+from broker_core.lab.scenario import scenario_from_json
 from tests.core.lab.kafka.test_group_commands import SECOND, kinds, lab_of, lane_of, order
 
 pytestmark = pytest.mark.slow
@@ -161,3 +162,53 @@ def test_a_lab_goes_on_the_same_after_a_checkpoint() -> None:
     restored = Lab.restore(half.scenario, half.checkpoint())
     restored.advance_to(whole.now_us)
     assert lane_of(restored) == lane_of(whole)
+
+
+def leaders(lab: Lab) -> dict[int, Any]:
+    """Partition -> its leader's log."""
+    lane = next(iter(lab.lanes.values()))
+    topic = lane.options["topic"]
+    return {
+        number: slot.node.state.disk.logs[topic, number]
+        for slot in brokers_of(lane.world).values()
+        for (name, number), replica in slot.node.state.replicas.items()
+        if name == topic and replica.partition.is_leader
+    }
+
+
+def committed(lab: Lab) -> dict[int, int]:
+    return dict(next(iter(lab.lanes.values())).reads.look().group.offsets)
+
+
+def test_of_what_everybody_has_read_a_few_closed_segments_stay_and_nothing_unread_goes() -> None:
+    lab = lab_of(30, segment_ms=3_000)
+    for _ in range(8):
+        lab.advance_to(lab.now_us + 5 * SECOND)
+        low = committed(lab)
+        for number, log in leaders(lab).items():
+            assert 0 < log.log_start_offset <= low[number]
+            read = [segment.base_offset for segment in log.segments[1:] if segment.base_offset <= low[number]]
+            # Three, and what has rolled and was committed since the last look.
+            kept = sum(base > log.log_start_offset for base in read)
+            assert 3 <= kept <= 3 + 3, (number, read, low[number], log.log_start_offset)
+            assert log.log_start_offset in [segment.base_offset for segment in log.segments], "whole segments"
+
+
+def test_what_a_lane_s_own_retention_keeps_is_deleted_by_that_alone() -> None:
+    """By size or time; a lane that sets neither deletes what has been read."""
+    lab = lab_of(90, segment_ms=3_000, retention_ms=60_000, retention_check_interval_ms=5_000)
+    ages = [lab.now_us // 1_000 - next(log.batches()).header.max_timestamp + 3_600_000 for log in logs(lab)]
+    assert all(55_000 < age < 60_000 + 3_000 + 5_000 + 1_000 for age in ages), ages
+
+
+def test_a_segment_that_is_closed_late_keeps_no_more_than_so_many_records_that_were_read() -> None:
+    options = {
+        "lanes": [{"model": "kafka", "brokers": 1, "partitions": 1, "segment_ms": 3_600_000}],
+        "consumers": 1,
+        "consumer_rate": 1_000,
+        "workload": {"kind": "uniform", "keys": 40, "rate": 300},
+    }
+    lab = Lab(scenario_from_json(options))
+    lab.advance_to(30 * SECOND)
+    (log,) = logs(lab)
+    assert len(log.segments) == 1 and 2_000 <= committed(lab)[0] - log.log_start_offset < 2_000 + 300 * 11

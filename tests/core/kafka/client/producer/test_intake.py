@@ -77,10 +77,10 @@ def test_the_switch_waits_until_the_batch_is_full_so_that_none_is_cut_short() ->
     bench.send(*range(9), partition=-1, size=100)  # 900 bytes and the header: a tenth does not fit
     assert places(bench) == [0]
     bench.send(9, partition=-1, size=100)
-    assert places(bench) == [0, 0], "1,000 bytes, and the batch of the tenth has just begun"
-    bench.send(*range(10, 20), partition=-1, size=100)
-    assert places(bench) == [0, 0, 0], "no later than twice batch.size"
-    bench.send(20, partition=-1, size=100)
+    assert places(bench) == [0, 0], "more than 1,000 bytes, and the batch of the tenth has just begun"
+    bench.send(*range(10, 19), partition=-1, size=100)
+    assert places(bench) == [0, 0, 0], "no later than twice batch.size, of records and headers"
+    bench.send(19, partition=-1, size=100)
     assert places(bench) == [0, 0, 0, 1]
 
 
