@@ -1,6 +1,6 @@
 """Where logs are in the run folder, and which of this machine's folders may be looked at.
 
-<run dir>/labs/<lab id>/kafka/<digest>/     a lab's log folder, derived again whenever somebody looks
+<run dir>/labs/<lab id>/kafka/<digest>/     a replica's log of a lab, written while somebody looks
 <run dir>/kafka-logs/<log id>/              what somebody uploaded, until LOG_KEEP_S after it came
 <run dir>/kafka-logs/article/               the article's log
 HIGHWATER_LOG_DIRS                          folders of real brokers: only read, and never through a link that leads out

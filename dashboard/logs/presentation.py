@@ -19,7 +19,6 @@ GONE = ("crashed", "stopped", "disk_lost", "paused")
 BEHIND_MOST = 100  # records that a lab's log may lack before the page says so
 # name, in what unit, the words that explain it, the term of the glossary
 SETTINGS = (
-    ("segment_bytes", "log.unit_bytes", "log.segment_bytes", "segment"),
     ("index_interval_bytes", "log.unit_bytes", "log.index_interval_bytes", "index"),
     ("retention_bytes", "log.unit_bytes", "log.retention_bytes_about", "retention"),
     ("retention_ms", "log.unit_ms", "log.retention_ms_about", "retention"),
@@ -61,14 +60,19 @@ def log_context(folder: Json, words: Words) -> Json:
                 "term": term,
             }
             for name, unit, about, term in SETTINGS
-            if name in folder["settings"]
+            if name in _chosen_here(folder)
         ],
     }
 
 
+def _chosen_here(folder: Json) -> set[str]:
+    """The settings that the page may change: those that act on the log, and are not its topic's own."""
+    acting = set(folder.get("settings_shown", folder["settings"])) & folder["settings"].keys()
+    return acting - set(folder.get("settings_fixed", ()))
+
+
 def _selects(folder: Json, words: Words) -> list[Json]:
-    """Which log: the broker (none: the lane's as one log), its topic, its partition; as
-    static/js/log/replica.js writes them."""
+    """Which log: the broker, its topic, its partition; as static/js/log/replica.js writes them."""
     lists = choices(folder, words)
     chosen = {
         "broker": str(folder.get("broker") or ""),
@@ -104,9 +108,8 @@ def choices(folder: Json, words: Words) -> dict[str, list[tuple[str, str]]]:
             else str(row["partition"])
         )
 
-    whole = [("", words["log.whole_lane"])] if folder.get("has_lane_log", True) else []
     return {
-        "broker": [*whole, *brokers] if brokers else [],
+        "broker": brokers,
         "topic": [(topic, topic) for topic in folder.get("topics") or ()],
         "partition": [(str(row["partition"]), partition(row)) for row in folder.get("partitions") or ()],
     }

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from broker_core.events import Json
 from broker_core.lab.kafka_log.cleaning import clean_json
-from broker_core.lab.kafka_log.derived_folder import DerivedFolder
-from broker_core.lab.kafka_log.producer import EPOCH_MS
+from broker_core.lab.kafka_log.replica_bytes import EPOCH_MS
 from broker_core.lab.kafka_log.replica_log import ReplicaLog
-from broker_core.lab.kafka_log.settings import LaneSettings
+from broker_core.lab.kafka_log.settings import FolderSettings
+from broker_core.lab.kafka_log.unsynced_folder import UnsyncedFolder
 from broker_core.lab.workload.parse import Workload
 from dashboard.logs.places import REPLICA, STATE, write_json
 from dashboard.logs.replicas import is_compacted, table_of
@@ -25,10 +25,10 @@ class ReplicaWriting:
     def __init__(self, folder: Path, description: Json, workload: Workload) -> None:
         self.folder, self.description, self.lab_id = folder, description, description["lab"]
         self.log = ReplicaLog(
-            lambda name: DerivedFolder(folder / name),
+            lambda name: UnsyncedFolder(folder / name),
             f"{description['topic']}-{description['partition']}",
             workload=workload,
-            settings=LaneSettings(**description["settings"]),
+            settings=FolderSettings(**description["settings"]),
             generation=max(_generations(folder), default=0),
         )
         self.state: Json = {}

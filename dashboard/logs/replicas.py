@@ -3,8 +3,7 @@
 
     request ─► mark ─► the lab's shard: replica.json (teller.py) ─► the writer's loop: files (replica_writer.py) ─► this
 
-As of the lane's own log (`labs.py`) the folder follows from the lab and what was asked for, and a web process
-only reads it.
+The folder follows from the lab and what was asked for, and a web process only reads it.
 """
 
 from collections.abc import Mapping
@@ -22,21 +21,21 @@ from broker_core.kafka.producer.partitioner import coordinator_partition
 from broker_core.lab.kafka.group import GROUP_ID
 from broker_core.lab.kafka.views.replica import LOST, STOPPED
 from broker_core.lab.kafka_log.opened import OpenedLog
-from broker_core.lab.kafka_log.producer import EPOCH_MS
-from broker_core.lab.kafka_log.settings import LaneSettings, digest, lane_settings, whole_number
+from broker_core.lab.kafka_log.replica_bytes import EPOCH_MS
+from broker_core.lab.kafka_log.settings import FolderSettings, digest, folder_settings, whole_number
 from dashboard.errors import Refused, in_words, listed
 from dashboard.labs import selectors
 from dashboard.labs.transport import transport
-from dashboard.logs.lane_log import has_lane_log
 from dashboard.logs.opened_part import opened_part
 from dashboard.logs.places import BROKER, REPLICA, labs_dir, state_of, wish
 from dashboard.logs.source import Query, Source
 from dashboard.models import Lab
 
-FORMAT = 2
+FORMAT = 3
 """Part of a folder's name; a change in what is written makes new folders."""
 BROKERS_MAX, PARTITION_MAX = 9, 9_999
 OFFSETS_PARTITIONS = 50
+SEGMENTS = ("segment_ms", "segment_bytes")
 RETENTION = ("retention_bytes", "retention_ms")
 COMPACTION = ("min_cleanable_dirty_ratio", "delete_retention_ms")
 
@@ -50,7 +49,7 @@ class AskedReplica(NamedTuple):
     broker: int
     topic: str
     partition: int
-    settings: LaneSettings
+    settings: FolderSettings
 
     @property
     def description(self) -> Json:
@@ -81,15 +80,9 @@ def brokers_of(view: Json | None) -> list[Json]:
     return [{"id": int(broker), "condition": _condition(each)} for broker, each in brokers.items()]
 
 
-def usual_broker(lab: Lab, lane: Json, query: Query) -> int | None:
-    """Whose replica is shown where a request names no broker: the partition's leader's, or of one that nobody leads
-    its preferred leader's. None before the lane has begun."""
-    stored = selectors.lab_snapshot(lab_id=lab.pk)
-    view = (stored["view"]["lanes"].get(lane["id"]) if stored is not None else None) or {}
-    brokers = [each["id"] for each in brokers_of(view)]
-    if not brokers:
-        return None
-    name = f"{query.get('topic', lane['topic'])}-{query.get('partition', '0')}"
+def _usual_broker(view: Json, brokers: list[int], name: str) -> int:
+    """Whose replica of a partition is shown where a request names no broker: its leader's, or of one that nobody
+    leads its preferred leader's."""
     known = view["cluster"]["partitions"].get(name)
     if known is None:
         return brokers[0]
@@ -104,17 +97,14 @@ def _condition(broker: Json) -> str:
 
 
 def asked_for(lab: Lab, lane: Json, query: Query) -> AskedReplica:
-    """Check ?broker=, ?topic= and ?partition= and the settings. Raises Refused 404 or 400 at the field."""
+    """Check ?broker=, ?topic= and ?partition= and the settings. Raises Refused 404 or 400 at the field, 503 before
+    the lane has begun."""
     stored = selectors.lab_snapshot(lab_id=lab.pk)
     view = (stored["view"]["lanes"].get(lane["id"]) if stored is not None else None) or {}
     brokers = [each["id"] for each in brokers_of(view)]
     if not brokers:
-        raise Refused(404, {BROKER: _("this lane has no cluster, or has not begun yet")})
+        raise Refused(503, {"log": _("is being prepared: try again")})
     try:
-        broker = whole_number(BROKER, query[BROKER], 1, BROKERS_MAX)
-        if broker not in brokers:
-            raise Refused(404, {BROKER: _("there is no broker %(broker)s; the cluster has %(brokers)s") % {
-                "broker": broker, "brokers": listed(map(str, brokers))}})  # fmt: skip
         counts = topics_of(lane, view)
         topic = query.get("topic", lane["topic"])
         if topic not in counts:
@@ -123,9 +113,14 @@ def asked_for(lab: Lab, lane: Json, query: Query) -> AskedReplica:
         partition = whole_number(
             "partition", query.get("partition", str(usual)), 0, min(PARTITION_MAX, counts[topic] - 1)
         )
-        settings = lane_settings(query)
+        usual_broker = _usual_broker(view, brokers, f"{topic}-{partition}")
+        broker = whole_number(BROKER, query.get(BROKER, str(usual_broker)), 1, BROKERS_MAX)
+        settings = folder_settings(query)
     except CommandError as error:
         raise Refused(400, {error.field: in_words(error)}) from error
+    if broker not in brokers:
+        raise Refused(404, {BROKER: _("there is no broker %(broker)s; the cluster has %(brokers)s") % {
+            "broker": broker, "brokers": listed(map(str, brokers))}})  # fmt: skip
     asked = AskedReplica(lab, lane, view, broker, topic, partition, settings)
     if not _may_be_there(asked, partition):
         raise _no_replica(asked)
@@ -189,12 +184,10 @@ def source_of(asked: AskedReplica) -> Source:
         "folder": asked.name,
         "settings": _settings(asked, replica),
         **_shown(replica),
-        "bytes_limit": None,
         "records_of_lab": stored["view"]["record_count"] if stored is not None else 0,
         "behind": 0,
         "behind_us": behind_us,
         "at_us": state.get("at_us", 0),
-        "first_record": 0,
         "high_watermark": told.get("high_watermark", 0),
         "recovery_point": told.get("recovery_point", 0),
         "cleanup_policy": _policy(replica),
@@ -203,7 +196,6 @@ def source_of(asked: AskedReplica) -> Source:
         "partitions": _partitions(asked, state),
         "topics": list(topics_of(asked.lane, asked.view)),
         BROKER: asked.broker,
-        "has_lane_log": has_lane_log(asked.lab, asked.lane),
         "brokers": brokers_of(asked.view),
         "replica": None if not state else _replica_part(replica, condition, told),
     }
@@ -228,10 +220,7 @@ def table_of(folder: Path, description: Json, state: Json) -> tuple[OpenedLog, J
     cleaned_up_to, now_ms."""
     name = f"{description['topic']}-{description['partition']}"
     told, replica = state["logs"][name], state["replica"]
-    settings = LogSettings(
-        **{**replica["settings"], "segment_bytes": 2**31 - 1},
-        cleanup_compact=True,
-    )
+    settings = LogSettings(**replica["settings"], cleanup_compact=True)
     about = {"topic": description["topic"], "partition": description["partition"], "settings": settings,
              "cleaned_up_to": told["cleaned_up_to"], "now_ms": EPOCH_MS + state["at_us"] // 1000}  # fmt: skip
     return opened_part(folder / str(state["generation"]) / name, told), about
@@ -250,19 +239,14 @@ def _ask_shard(asked: AskedReplica, folder: Path, state: Json, at_us: int) -> No
 
 
 def _settings(asked: AskedReplica, replica: Json | None) -> Json:
-    """Those of the topic, but for what the page chooses."""
+    """Those of the topic, and what the page chooses."""
     chosen = asked.settings.to_json()
     if not replica:
         return chosen
     own = replica["settings"]
-    names = (
-        *RETENTION,
-        "delete_retention_ms",
-        *(("segment_ms", "segment_bytes") if replica["rolls"] else ()),
-    )
     return {
         **chosen,
-        **{name: own[name] for name in names},
+        **{name: own[name] for name in (*SEGMENTS, *RETENTION, "delete_retention_ms")},
         "min_cleanable_dirty_ratio": own["min_cleanable_dirty_ratio_percent"] / 100,
     }
 
@@ -270,14 +254,13 @@ def _settings(asked: AskedReplica, replica: Json | None) -> Json:
 def _shown(replica: Json | None) -> Json:
     """settings_shown: those that act on this topic. settings_fixed: those of them that are the topic's own."""
     if not replica:
-        return {"settings_shown": ["segment_bytes", "index_interval_bytes"], "settings_fixed": []}
+        return {"settings_shown": ["index_interval_bytes"], "settings_fixed": []}
     fixed = [
-        *(("segment_ms", "segment_bytes") if replica["rolls"] else ()),
+        *SEGMENTS,
         *(RETENTION if replica["settings"]["cleanup_delete"] else ()),
         *(COMPACTION if replica["is_compacted"] else ()),
     ]
-    chosen = ["index_interval_bytes"] if replica["rolls"] else ["segment_bytes", "index_interval_bytes"]
-    return {"settings_shown": [*chosen, *fixed], "settings_fixed": fixed}
+    return {"settings_shown": ["index_interval_bytes", *fixed], "settings_fixed": fixed}
 
 
 def _policy(replica: Json | None) -> str:
@@ -287,10 +270,10 @@ def _policy(replica: Json | None) -> str:
 
 
 def _retention(replica: Json | None) -> Json:
-    """How long the topic keeps its records. counted_bytes: a broker of a lab counts its log by descriptors."""
+    """How long the topic keeps its records."""
     if not replica or not replica["settings"]["cleanup_delete"]:
         return {"retention_bytes": -1, "retention_ms": -1}
-    return {**{name: replica["settings"][name] for name in RETENTION}, "counted_bytes": replica["bytes"]}
+    return {name: replica["settings"][name] for name in RETENTION}
 
 
 def _replica_part(replica: Json | None, condition: str | None, told: Mapping[str, int]) -> Json:

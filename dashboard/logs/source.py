@@ -55,7 +55,6 @@ class Source:
 
     log: its folder. about: the part of the folder's JSON that the folder does not say. end_offset: None where
     only counting tells.
-    counted_bytes: how large its owner takes it for; None: as large as its files.
     check: whether to look for damage. is_open: whether the last segment is the active one: not of files that
     somebody brought along.
     counted: what a worker has counted already, for logs that are too large to count while somebody waits.
@@ -66,7 +65,6 @@ class Source:
     now_ms: int
     retention_bytes: int
     retention_ms: int
-    counted_bytes: int | None = None
     end_offset: int | None = None
     cleaned_up_to: int = 0
     deleted_at_ms: Mapping[int, int] = field(default_factory=dict)
@@ -128,7 +126,6 @@ def folder(source: Source) -> Json:
             retention_bytes=source.retention_bytes,
             retention_ms=source.retention_ms,
             now_ms=source.now_ms,
-            counted_bytes=source.counted_bytes,
         ),
     }
 

@@ -35,7 +35,7 @@ class ReplicaTeller:
         self.folder = labs_dir() / lab_id / "kafka"
         self._looked_s = self._due_s = -1e9
         self._wanted: list[tuple[Path, Json]] = []
-        self._requests: dict[Path, Json | None] = {}
+        self._requests: dict[Path, Json] = {}
         self._told: dict[Path, tuple[int, int]] = {}
 
     def tell(self, core: CoreLab, wall_s: float) -> None:
@@ -71,13 +71,13 @@ class ReplicaTeller:
         self._due_s = wall_s + min(APART_S, max(WRITE_S, SHARE * (time.perf_counter() - started_s)))
 
     def _request(self, folder: Path) -> Json | None:
-        """What the folder is of, if it is of a replica. A folder's request never changes."""
+        """What the folder is of; None of one that is just being made. A folder's request never changes."""
         if folder not in self._requests:
             try:
                 request: Json = json.loads((folder / REQUEST).read_text(encoding="utf-8"))
             except (OSError, ValueError):
                 return None
-            self._requests[folder] = request if BROKER in request else None
+            self._requests[folder] = request
         return self._requests[folder]
 
 

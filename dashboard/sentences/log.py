@@ -12,13 +12,12 @@ LOG = {
     ),
     "log.sub_empty": _("No record has arrived here yet."),
     "log.sub_preparing": _(
-        "The worker is writing the lab's records as segments and indexes; the first ones show in a moment."
+        "The worker is writing this broker's records as segments and indexes; the first ones show in a moment."
     ),
     "log.page": _("Log of {folder}"),
     "log.topic": _("Topic"),
     "log.partition": _("Partition"),
     "log.of": _("Log of"),
-    "log.whole_lane": _("the lane, as one log"),
     "log.not_here": _("Not here: {what}. The page shows {folder}."),
     "log.broker": _("broker {broker}"),
     "log.broker.crashed": _("broker {broker} (crashed)"),
@@ -56,16 +55,11 @@ LOG = {
     "log.settings": _("Log settings"),
     "log.article": _("The article's walk"),
     # Settings
-    "log.segment_bytes": _(
-        "A segment that would grow beyond this is closed, and a new one begins: it rolls."
-    ),
     "log.index_interval_bytes": _(
         "About one index entry per this many bytes of log. Fewer bytes: a denser index, a shorter scan."
     ),
     "log.retention_bytes_about": _(
-        "Old segments are deleted while the log without them is still this large. −1: no limit, but a "
-        "lab keeps at most 64 times "
-        "segment.bytes."
+        "Old segments are deleted while the log without them is still this large. −1: no limit."
     ),
     "log.retention_ms_about": _(
         "A segment is deleted when its latest record is older than this. −1: no limit."
@@ -100,12 +94,8 @@ LOG = {
     "log.rolled.time": _("Segment {base_offset} began: the previous one was older than segment.ms."),
     "log.rolled.index_full": _("Segment {base_offset} began: the index of the previous one was full."),
     "log.rolled.offset_span": _("Segment {base_offset} began: relative offsets have only four bytes."),
-    "log.lab_limit": _("lab limit {size}"),
     "log.deleted.retention_bytes": _("Segment {base_offset} was deleted by retention.bytes."),
     "log.deleted.retention_ms": _("Segment {base_offset} was deleted by retention.ms."),
-    "log.deleted.lab_limit": _(
-        "Segment {base_offset} was deleted: a lab keeps at most 64 times segment.bytes."
-    ),
     "log.deleted.start_offset": _(
         "Segment {base_offset} was deleted: the log start offset has moved past it."
     ),

@@ -43,27 +43,39 @@ async def of_lab(request: HttpRequest, lab_id: str) -> HttpResponse:
     query = request.GET.dict()
     deadline = monotonic() + FIRST_STATE_WAIT_S
     while True:
-        found = await sync_to_async(_lab_source)(lab_id, query)
-        if found.log.live or monotonic() > deadline:
+        if await sync_to_async(_is_written)(lab_id, query) or monotonic() > deadline:
             break
         await asyncio.sleep(FIRST_STATE_POLL_S)
+    _lab, lane = await sync_to_async(labs.lane_asked_for)(lab_id, query)
     place = {
         "kind": "lab",
         "api": reverse("api-lab-log", args=[lab_id]),
         "lab": lab_id,
-        "lane": found.about["lane"],
+        "lane": lane["id"],
         "socket": f"/ws/labs/{lab_id}/",
     }
     return await sync_to_async(_draw)(request, lambda: _lab_source(lab_id, query), place)
+
+
+def _is_written(lab_id: str, query: dict[str, str]) -> bool:
+    """Whether there is something to show. False before the lane has begun, too."""
+    try:
+        return bool(_lab_source(lab_id, query).log.live)
+    except Refused as refused:
+        if refused.status != 503:
+            raise
+        return False
 
 
 def _lab_source(lab_id: str, query: dict[str, str]) -> Source:
     try:
         found = labs.source_of(lab_id, query)
     except Refused as refused:
+        if refused.status == 503:
+            raise
         if refused.status == 404 and not refused.fields.keys() & {"broker", "partition"}:
             raise Http404 from refused
-        # A setting or a replica in the address that cannot be: the page opens with the lane's own log.
+        # A setting or a replica in the address that cannot be: the page opens with the usual one.
         found = labs.source_of(lab_id, {"lane": query["lane"]} if "lane" in query else {})
     write_soon()
     return found

@@ -104,7 +104,9 @@ def test_the_log_grows_and_rolls_while_it_is_watched(
         "last => Number([...document.querySelectorAll('#folder .seg-box')].at(-1).dataset.offset) > last",
         arg=last,
     )
-    wait_text(log, "#turning", "had reached segment.bytes")
+    expect(log.locator("#turning")).to_have_text(
+        re.compile("had reached segment.bytes|was older than segment.ms")
+    )
     for mark in ("#folder .pole", "#folder .open", "#folder .ticks"):
         assert log.locator(mark).count() > 0, mark
     expect(log.locator("#fresh")).to_have_attribute("data-state", re.compile("live|behind"))
@@ -213,32 +215,26 @@ def test_a_field_is_named_in_bytes_and_list_together(log: Page) -> None:
     wait_text(log, "#batch-where", str(where))
 
 
-def test_retention_cuts_whole_segments_from_the_left(log: Page) -> None:
+def test_the_index_is_as_dense_as_somebody_chooses(log: Page) -> None:
     log.click("#settings-open")
-    log.fill("#segment_bytes", "many")
+    expect(log.locator("#settings .field:visible")).to_have_count(1)  # the others are the topic's
+    log.fill("#index_interval_bytes", "many")
     log.click("#settings [type=submit]")
-    wait_text(log, "#segment_bytes-error", "whole number")
-    log.fill("#segment_bytes", "1")
+    wait_text(log, "#index_interval_bytes-error", "whole number")
+    log.fill("#index_interval_bytes", "9999999")
     log.click("#settings [type=submit]")
-    wait_text(log, "#segment_bytes-error", "4")
-    assert log.get_attribute("#segment_bytes", "aria-invalid") == "true"
-    log.fill("#segment_bytes", "4096")
-    log.fill("#retention_bytes", "8192")
+    wait_text(log, "#index_interval_bytes-error", "1\u202f048\u202f576")
+    assert log.get_attribute("#index_interval_bytes", "aria-invalid") == "true"
+    usual = sum(segment["index_entries"] for segment in folder(log)["segments"])
+    log.fill("#index_interval_bytes", "0")
     log.click("#settings [type=submit]")
-    log.wait_for_url(re.compile("segment_bytes=4096.*retention_bytes=8192"))
-    log.wait_for_selector("#folder .gone")
-    log.wait_for_selector("#folder .cut", state="attached")  # a straight line has no area
-    wait_text(log, "#turning", "retention.bytes")
-    live = [
-        segment
-        for segment in folder(log, segment_bytes=4096, retention_bytes=8192)["segments"]
-        if segment["state"] != "deleted"
-    ]
-    grown = 1024  # at most, since retention last looked: it does so once a second
-    assert sum(segment["bytes"] for segment in live[1:]) < 8192 + grown
-    save(log, "log-retention")
+    log.wait_for_url(re.compile("index_interval_bytes=0"))
+    wait_text(log, "#settings-line", "index.interval.bytes 0")
+    expect(log.locator("#folder")).to_have_text(re.compile(r"4\d index entries"))  # one for nearly each record
+    dense = sum(segment["index_entries"] for segment in folder(log, index_interval_bytes=0)["segments"])
+    assert dense > 2 * usual > 0
     log.click("#settings-reset")
-    log.wait_for_function("() => !location.search.includes('segment_bytes')")
+    log.wait_for_function("() => !location.search.includes('index_interval_bytes')")
 
 
 def test_wrong_input_is_answered_at_the_field(log: Page) -> None:
@@ -269,6 +265,7 @@ def test_wrong_input_is_answered_at_the_field(log: Page) -> None:
 
 
 def test_a_tile_of_the_compaction_tells_its_whole_key(log: Page) -> None:
+    log.select_option("#topic", "__consumer_offsets")
     log.wait_for_selector("#clean-picture [data-record]")
     log.focus("#clean-picture [tabindex='0']")
     log.keyboard.press("Home")
@@ -331,6 +328,7 @@ GAPS = """() => {
 
 
 def test_sections_follow_one_another_without_empty_stretches(log: Page) -> None:
+    log.select_option("#topic", "__consumer_offsets")
     log.wait_for_selector("#clean-picture [data-record]")
     for width in (1280, 1440, 1920):
         log.set_viewport_size({"width": width, "height": 900})
@@ -362,7 +360,8 @@ def test_a_segment_of_the_lab_s_own_folder_can_be_opened(log: Page, site: Superv
     )
     kinds = (".log", ".index", ".timeindex")
     found = (site.run_dir / "labs" / lab).rglob(f"flights-0/{closed['base_offset']:020d}.*")
-    files = [path for path in found if path.suffix in kinds]
+    one = max((path.parent for path in found), key=lambda path: path.stat().st_mtime)
+    files = [path for path in one.glob(f"{closed['base_offset']:020d}.*") if path.suffix in kinds]
     log.click("#open")
     log.set_input_files("#file", [{"name": "notes.txt", "mimeType": "text/plain", "buffer": b"?"}])
     wait_text(log, "#upload-error", "notes.txt")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.conftest import open_stage, save
+from tests.browser.conftest import open_stage
 from tests.supervisor.site import SupervisedSite
 
 Profile = Callable[..., BrowserContext]
@@ -41,9 +41,6 @@ def test_each_copy_of_a_partition_opens_as_its_own_log_with_its_checkpoints(
     expect(log.locator("#texts pre")).to_have_text(re.compile(r"^0\n\d+\n__consumer_offsets 0 "))
     log.reload()
     expect(log.locator("#broker")).to_have_value("2")
-    log.locator("#broker").select_option("")
-    expect(log.locator("#replica")).to_be_hidden()
-    expect(log.locator("#topic option")).to_have_text(["flights", "flights-latest"])
 
 
 def test_the_groups_page_leads_to_the_partition_that_keeps_the_group(
@@ -56,13 +53,12 @@ def test_the_groups_page_leads_to_the_partition_that_keeps_the_group(
     expect(log.locator("#batch-records, #records").first).to_contain_text("group=lab")
 
 
-def test_a_replica_that_is_not_there_leads_to_the_lane_s_log(profile: Profile, site: SupervisedSite) -> None:
+def test_a_replica_that_is_not_there_leads_to_the_leader_s(profile: Profile, site: SupervisedSite) -> None:
     stage = open_stage(profile(), site)
     page = stage.context.new_page()
     page.goto(stage.evaluate("() => document.querySelector('#kafka .to-log').href") + "?broker=9&partition=1")
     page.wait_for_selector("#folder .seg-box")
-    expect(page.locator("#replica")).to_be_hidden()
-    expect(page.locator("#broker")).to_have_value("")
+    expect(page.locator("#replica")).to_have_text(re.compile(r"^Broker \d leads this partition"))
     expect(page.locator("#notice-text")).to_contain_text("broker=9&partition=1")
 
 
@@ -86,27 +82,19 @@ def test_an_address_of_a_partition_or_topic_that_is_not_there_is_asked_for_once(
         page.close()
 
 
-def test_more_partitions_take_the_page_from_the_lane_s_log_to_the_leader_s(
-    profile: Profile, site: SupervisedSite
-) -> None:
+def test_more_partitions_are_offered_in_the_page_that_is_open(profile: Profile, site: SupervisedSite) -> None:
     stage = open_stage(profile(), site)
     href = stage.evaluate("() => document.querySelector('#kafka .to-log').href")
     log, cluster = stage.context.new_page(), stage.context.new_page()
-    log.goto(href + "?topic=flights-latest&partition=1")
+    log.goto(href)
     log.wait_for_selector("#folder .seg-box")
-    expect(log.locator("#broker option").first).to_have_text("the lane, as one log")
+    expect(log.locator("#replica")).to_have_text(re.compile(r"^Broker \d leads this partition"))
+    expect(log.locator("#broker option")).to_have_text(["broker 1", "broker 2", "broker 3"])
+    expect(log.locator("#topic option")).to_have_text(["flights", "__consumer_offsets"])
+    before = log.locator("#partition option").count()
     cluster.goto(href.replace("/log", "/cluster/"))
     cluster.wait_for_selector("#map [data-partition]")
     cluster.keyboard.press("a")
     cluster.keyboard.press("Enter")
     expect(cluster.locator("#add-partitions")).to_be_hidden()
-    expect(log.locator("#replica")).to_have_text(re.compile(r"^Broker \d leads this partition"))
-    expect(log.locator("#title")).to_have_text("flights-0")
-    expect(log.locator("#notice-text")).to_contain_text("topic=flights-latest&partition=1")
-    expect(log.locator("#broker option").first).to_have_text("broker 1")
-    expect(log.locator("#topic option")).not_to_have_text(["flights", "flights-latest"])
-    save(log, "log-left-derived")
-    fresh = stage.context.new_page()
-    fresh.goto(href)
-    expect(fresh.locator("#replica")).to_have_text(re.compile(r"leads this partition"))
-    expect(fresh.locator("#broker option").first).to_have_text("broker 1")
+    expect(log.locator("#partition option")).not_to_have_count(before)

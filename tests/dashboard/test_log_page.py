@@ -137,9 +137,12 @@ def test_first_frame_is_whole_and_keeps_the_content_policy(
 
 def test_only_settings_that_the_log_has_are_fields() -> None:
     words = catalogue("log")["en"]
-    names = ["segment_bytes", "index_interval_bytes", "retention_bytes", "retention_ms"]
+    names = ["index_interval_bytes", "retention_bytes", "retention_ms"]
     assert [field["name"] for field in log_context(ANSWERS["folder"], words)["settings"]] == names
-    assert [field["name"] for field in log_context(ANSWERS["article"], words)["settings"]] == names[2:]
+    of_topic = {"settings_shown": ["segment_ms", *names], "settings_fixed": ["segment_ms", *names[1:]]}
+    shown = log_context({**ANSWERS["folder"], **of_topic}, words)["settings"]
+    assert [field["name"] for field in shown] == names[:1], "the others are set with the topic"
+    assert [field["name"] for field in log_context(ANSWERS["article"], words)["settings"]] == names[1:]
 
 
 def test_words_of_the_page_travel_with_this_page_alone() -> None:

@@ -18,7 +18,6 @@ from dashboard.sentences import catalogue
 
 WORDS, CHINESE = (catalogue("log")[language] for language in ("en", "zh-hans"))
 SETTINGS = {
-    "segment_bytes": 4_096,
     "retention_ms": 60_000,
     "index_interval_bytes": 512,
     "compression": "none",
@@ -177,7 +176,6 @@ def test_a_figure_that_nobody_has_counted_yet_is_a_dash() -> None:
 def test_only_settings_that_the_log_has_are_shown_under_kafkas_names() -> None:
     shown = log_context(folder(segment()), WORDS)["settings"]
     assert [(each["title"], each["value"]) for each in shown] == [
-        ("segment.bytes", 4_096),
         ("index.interval.bytes", 512),
         ("retention.ms", 60_000),
     ]
@@ -244,12 +242,12 @@ def test_in_chinese_sentences_stand_without_a_blank_between_them() -> None:
     assert "。 " not in replica_words(shown, CHINESE) and replica_words(shown, CHINESE).count("。") == 3
 
 
-def test_what_can_be_chosen_is_the_lane_its_brokers_topics_and_partitions() -> None:
+def test_what_can_be_chosen_are_brokers_topics_and_partitions() -> None:
     brokers = [{"id": 1, "condition": "running"}, {"id": 2, "condition": "crashed"}]
     rows = [{"partition": 0, "end_offset": 0}, {"partition": 1, "end_offset": 1_200}]
     shown = {"brokers": brokers, "topics": ["flights"], "partitions": rows}
     lane = choices(folder(segment(), **shown), WORDS)
-    assert lane["broker"] == [("", "the lane, as one log"), ("1", "broker 1"), ("2", "broker 2 (crashed)")]
+    assert lane["broker"] == [("1", "broker 1"), ("2", "broker 2 (crashed)")]
     assert lane["partition"] == [("0", "0"), ("1", "1")] and lane["topic"] == [("flights", "flights")]
     of_broker = choices(folder(segment(), broker=1, **shown), WORDS)
     assert [(value, plain(text)) for value, text in of_broker["partition"]] == [

@@ -11,11 +11,10 @@ import pytest
 from django.test import Client
 
 from broker_core.kafka.log.dump import dump_path
-from broker_core.lab.kafka_log.producer import EPOCH_MS
-from broker_core.lab.past import SWITCH_RECORDS_MAX
-from dashboard.logs import labs, places, writer
+from broker_core.lab.kafka_log.replica_bytes import EPOCH_MS
+from dashboard.logs import labs, places, replicas, writer
 from dashboard.logs.writer import LogWriter
-from dashboard.models import Lab, StoredCommand, StoredView
+from dashboard.models import Lab, StoredView
 from tests.dashboard.world import World
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -31,9 +30,14 @@ def run_dir(settings: Any, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def lab(world: World) -> Lab:
-    """A lab that is 12 s old; it is paused from then on."""
-    lab = world.open(lanes=[{"model": "kafka", "partitions": 4}], workload={"rate": 100})
-    world.run(12)
+    """A lab that is 30 s old and rolls every 5 s."""
+    lab = world.open(
+        lanes=[{"model": "kafka", "partitions": 4, "segment_ms": 5_000}],
+        workload={"rate": 100},
+        consumers=4,
+        consumer_rate=50,
+    )
+    world.run(30)
     return lab
 
 
@@ -41,70 +45,63 @@ def ask(lab: Lab, question: str = "", **query: Any) -> Any:
     return Client().get(f"/api/labs/{lab.pk}/kafka/log/{question}", query)
 
 
-def write(loop: LogWriter) -> None:
-    while loop.turn():
-        pass
+def look(world: World, lab: Lab, loop: LogWriter | None = None, **query: Any) -> Any:
+    """Ask, let the shard tell and the loop write, and ask again."""
+    ask(lab, **query)
+    world.run(2.5)
+    (loop or LogWriter()).turn()
+    return ask(lab, **query).json()
 
 
 def folder_of(lab: Lab, **query: str) -> Path:
-    return labs.asked_for(lab.pk, query).folder
+    return replicas.asked_for(*labs.lane_asked_for(lab.pk, query), query).folder
 
 
-def test_asking_makes_the_worker_write_what_the_lane_has(lab: Lab) -> None:
+def test_asking_makes_the_worker_write_what_the_leader_has(world: World, lab: Lab) -> None:
     first = ask(lab, partition=2).json()
-    assert first["segments"] == [] and first["behind"] == first["records_of_lab"] > 1000
-    assert first["behind_us"] > 1_000_000 and first["settings_shown"][2:] == [
-        "retention_bytes",
-        "retention_ms",
-    ]
-    table = ask(lab, partition=2, topic="flights-latest").json()
-    assert table["settings_shown"][2:] == ["min_cleanable_dirty_ratio", "delete_retention_ms"]
-    assert (
-        set(table["settings_shown"]) <= table["settings"].keys()
-        and table["settings"]["min_cleanable_dirty_ratio"] == 0.5
-    )
-    write(LogWriter())
-    folder = ask(lab, partition=2).json()
-    assert folder["folder"] == "flights-2" and folder["behind"] <= 125 and folder["behind_us"] <= 250_000
-    assert [segment["active"] for segment in folder["segments"] if segment["state"] == "live"][-1]
-    assert folder["end_offset"] == folder["high_watermark"] == folder["segments"][-1]["next_offset"]
-    assert folder["bytes"] == sum(
-        segment["bytes"] for segment in folder["segments"] if segment["state"] != "deleted"
-    )
-    assert {event["kind"] for event in folder["turning"]} >= {"rolled"}
-    assert [row["partition"] for row in folder["partitions"]] == [0, 1, 2, 3]
-    assert (
-        sum(row["end_offset"] for row in folder["partitions"]) == folder["records_of_lab"] - folder["behind"]
-    )
+    assert first["segments"] == [] and first["settings_shown"] == ["index_interval_bytes"]
+    folder = look(world, lab, partition=2)
+    assert folder["folder"] == "flights-2" and folder["replica"]["role"] == "leads"
+    assert folder["behind_us"] <= 2_500_000
+    live = [segment for segment in folder["segments"] if segment["state"] != "deleted"]
+    assert len(live) > 3 and [segment["active"] for segment in live][-2:] == [False, True]
+    assert folder["end_offset"] == live[-1]["next_offset"] and folder["start_offset"] > 0
+    assert folder["bytes"] == sum(segment["bytes"] for segment in live)
+    assert any(segment["index_entries"] > 1 for segment in live), "there is an index to search"
+    assert {row["partition"] for row in folder["partitions"]} <= {0, 1, 2, 3}
     view = StoredView.objects.get(pk=lab.pk)
     assert f'"committed":{folder["committed"]}' in view.text
-    disk = folder_of(lab, partition="2") / "flights-2"
+    disk = folder_of(lab, partition="2")
+    disk = disk / str(places.state_of(disk)["generation"]) / "flights-2"
     rows = [row for row in dump_path(disk) if row.kind == "batch"]
-    assert sum(segment["batches"] for segment in folder["segments"]) == len(rows)
+    assert sum(segment["batches"] for segment in live) == len(rows)
     assert not [row for row in dump_path(disk, deep=True) if row.kind == "problem"]
 
 
-def test_settings_of_the_query_make_another_folder(lab: Lab) -> None:
-    ask(lab)
-    ask(lab, segment_bytes=4096, retention_bytes=8192, index_interval_bytes=0)
-    write(LogWriter())
-    usual, small = (
-        ask(lab).json(),
-        ask(lab, segment_bytes=4096, retention_bytes=8192, index_interval_bytes=0).json(),
-    )
-    assert usual["end_offset"] == small["end_offset"]
-    assert small["start_offset"] > usual["start_offset"] and small["settings"]["segment_bytes"] == 4096
-    assert all(segment["bytes"] <= 4096 for segment in small["segments"])
-    assert 0 <= small["retention"]["reaches_position"] + 8192 == small["bytes"]
-    assert {event["reason"] for event in small["turning"] if event["kind"] == "deleted"} == {
-        "retention_bytes"
-    }
+def test_segments_that_roll_and_go_while_somebody_looks_are_reported(world: World, lab: Lab) -> None:
+    loop = LogWriter()
+    look(world, lab, loop, partition=2)
+    for _ in range(4):
+        folder = look(world, lab, loop, partition=2)
+    told = [(event["kind"], event["reason"]) for event in folder["turning"]]
+    assert ("rolled", "time") in told and ("deleted", "start_offset") in told
+    gone = [segment for segment in folder["segments"] if segment["state"] == "deleted"]
+    assert gone and 0 < gone[0]["deletes_in_ms"] <= 20_000
+    assert gone[-1]["next_offset"] <= folder["start_offset"] <= folder["committed"], "all of it was read"
 
 
-def test_every_question_about_a_lab_s_log(lab: Lab) -> None:
+def test_the_index_s_density_makes_another_folder(world: World, lab: Lab) -> None:
+    loop = LogWriter()
     ask(lab)
-    write(LogWriter())
-    folder = ask(lab).json()
+    dense = look(world, lab, loop, index_interval_bytes=0)
+    usual = ask(lab).json()
+    assert dense["end_offset"] == usual["end_offset"] and dense["settings"]["index_interval_bytes"] == 0
+    entries = [sum(each["index_entries"] for each in folder["segments"]) for folder in (dense, usual)]
+    assert entries[0] > 2 * entries[1] > 0
+
+
+def test_every_question_about_a_lab_s_log(world: World, lab: Lab) -> None:
+    folder = look(world, lab)
     offset = folder["end_offset"] - 3
     found = ask(lab, "lookup/", offset=offset).json()
     assert found["found"] == offset and [step["step"] for step in found["steps"]] == [
@@ -114,25 +111,17 @@ def test_every_question_about_a_lab_s_log(lab: Lab) -> None:
     ]
     batch = ask(lab, "batch/", segment=found["batch"]["segment"], position=found["batch"]["position"]).json()
     assert batch == found["batch"]
-    timed = ask(lab, "lookup/", timestamp=EPOCH_MS + 9_000).json()
+    timed = ask(lab, "lookup/", timestamp=EPOCH_MS + 28_000).json()
     record = next(record for record in timed["batch"]["records"] if record["offset"] == timed["found"])
-    assert record["timestamp"] >= EPOCH_MS + 9_000
+    assert record["timestamp"] >= EPOCH_MS + 28_000
     segment = folder["segments"][-1]
     stretch = ask(lab, "segment/", base=segment["base_offset"]).json()
     assert (
         len(stretch["batches"]) == segment["batches"] and len(stretch["entries"]) == segment["index_entries"]
     )
-
-
-def test_compaction_is_worked_out_by_the_worker(lab: Lab) -> None:
-    assert ask(lab, "clean/", partition=1).json() == {"log": None, "reason": "preparing"}
-    write(LogWriter())
-    answer = ask(lab, "clean/", partition=1).json()
-    assert answer["log"] == {"topic": "flights-latest", "partition": 1}, answer
-    assert 0 < answer["records_after"] <= answer["records_before"] and len(answer["before"]) <= 64
-    table = ask(lab, topic="flights-latest", partition=1).json()
-    assert table["cleanup_policy"] == "compact" and table["committed"] is None
-    assert table["retention"]["reaches_position"] is None
+    assert ask(lab, "clean/").json() == {"log": None, "reason": "preparing"}
+    messages = [ask(lab, "lookup/", offset=folder["end_offset"] + more).json()["message"] for more in (0, 1)]
+    assert messages == ["offset_at_end", "offset_beyond_end"]
 
 
 @pytest.mark.parametrize(
@@ -144,9 +133,9 @@ def test_compaction_is_worked_out_by_the_worker(lab: Lab) -> None:
         ("", {"topic": "orders"}, 400, "topic"),
         ("", {"topic": "../../etc"}, 400, "topic"),
         ("", {"lane": "pulsar"}, 404, "lane"),
-        ("", {"segment_bytes": "0"}, 400, "segment_bytes"),
-        ("", {"segment_bytes": "lots"}, 400, "segment_bytes"),
-        ("", {"retention_bytes": "99999999"}, 400, "retention_bytes"),
+        ("", {"index_interval_bytes": "-1"}, 400, "index_interval_bytes"),
+        ("", {"index_interval_bytes": "lots"}, 400, "index_interval_bytes"),
+        ("", {"file_delete_delay_ms": "99999999"}, 400, "file_delete_delay_ms"),
         ("lookup/", {}, 400, "offset"),
         ("lookup/", {"offset": "ten"}, 400, "offset"),
         ("lookup/", {"offset": "-1"}, 400, "offset"),
@@ -166,30 +155,21 @@ def test_wrong_question_is_refused_at_its_field(
 ) -> None:
     lab = world.open(lanes=[{"model": "kafka", "partitions": 4}])
     world.run(1)
-    ask(lab)
-    write(LogWriter())
+    look(world, lab)
     answer = ask(lab, question, **query)
     assert (answer.status_code, list(answer.json()["fields"])) == (status, [field]), answer.content
 
 
 def test_refusals_speak_the_visitor_s_language(lab: Lab) -> None:
     answer = Client().get(
-        f"/api/labs/{lab.pk}/kafka/log/", {"segment_bytes": "1"}, headers={"Accept-Language": "zh-hans"}
+        f"/api/labs/{lab.pk}/kafka/log/",
+        {"index_interval_bytes": "-1"},
+        headers={"Accept-Language": "zh-hans"},
     )
-    assert answer.json()["fields"]["segment_bytes"] == ["必须是 4\u202f096 到 1\u202f048\u202f576 的整数"]
+    assert answer.json()["fields"]["index_interval_bytes"] == ["必须是 0 到 1\u202f048\u202f576 的整数"]
     unknown = Client().get("/api/logs/nobody/", headers={"Accept-Language": "zh-hans"})
     assert unknown.status_code == 404 and unknown.json()["fields"]["log"] == [
         "没有这个日志；上传的文件保留一天"
-    ]
-
-
-def test_offset_that_is_not_there_is_an_answer(lab: Lab) -> None:
-    ask(lab)
-    write(LogWriter())
-    end = ask(lab).json()["end_offset"]
-    assert [ask(lab, "lookup/", offset=end + more).json()["message"] for more in (0, 1)] == [
-        "offset_at_end",
-        "offset_beyond_end",
     ]
 
 
@@ -200,30 +180,22 @@ def test_lab_without_a_kafka_lane_and_no_lab_at_all(world: World) -> None:
     assert Client().post(f"/api/labs/{lab.pk}/kafka/log/").status_code == 405
 
 
-def test_a_lane_that_was_switched_late_counts_from_there(lab: Lab) -> None:
-    late_us = 300_000_000
-    command = {
-        "kind": "set_algorithm",
-        "lane": "kafka",
-        "args": {"algorithm": "sticky"},
-        "consumer": None,
-        "command_id": "late",
-    }
-    StoredCommand.objects.create(
-        lab=lab, command_id="late", position=99, at_us=late_us, body=command, state="applied"
-    )
-    assert labs.asked_for(lab.pk, {}).first_record == 30_000 - SWITCH_RECORDS_MAX
+def test_before_the_lane_has_begun_its_log_is_being_prepared(world: World) -> None:
+    lab = world.open(lanes=[{"model": "kafka"}])
+    StoredView.objects.filter(pk=lab.pk).delete()
+    answer = ask(lab)
+    assert (answer.status_code, list(answer.json()["fields"])) == (503, ["log"])
+    assert Client().get(f"/lab/{lab.pk}/kafka/log").status_code == 503
 
 
-def test_what_nobody_looks_at_is_closed_and_later_removed(lab: Lab, settings: Any) -> None:
-    ask(lab)
+def test_what_nobody_looks_at_is_closed_and_later_removed(world: World, lab: Lab, settings: Any) -> None:
     loop = LogWriter()
-    write(loop)
+    look(world, lab, loop)
     folder = folder_of(lab)
     long_ago = time.time() - settings.LAB_LOG_WATCHED_S - 1
     os.utime(folder / places.WATCHED, (long_ago, long_ago))
     loop.turn()
-    assert (folder / ".kafka_cleanshutdown").exists()
+    assert not loop._open
     assert ask(lab).json()["end_offset"] > 0, "what was written is still there"
     older = time.time() - settings.LAB_LOG_KEEP_S - 1
     os.utime(folder / places.WATCHED, (older, older))
@@ -232,31 +204,35 @@ def test_what_nobody_looks_at_is_closed_and_later_removed(lab: Lab, settings: An
     assert not folder.exists() and not (places.labs_dir() / lab.pk).exists()
 
 
-def test_folder_that_cannot_be_read_is_begun_anew(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_cannot_be_written_is_begun_again(
+    world: World, lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(writer, "AGAIN_S", 0.0)
-    ask(lab)
-    write(LogWriter())
+    before = look(world, lab)["end_offset"]
     folder = folder_of(lab)
-    before = ask(lab).json()["end_offset"]
-    (folder / places.STATE).write_text(json.dumps({"at_us": "no number", "boot": writer._boot()}))
+    told = (folder / places.REPLICA).read_text()
+    (folder / places.REPLICA).write_text(json.dumps({"at_us": "no number"}))
     loop = LogWriter()
     loop.turn()
-    write(loop)
+    assert not (folder / places.STATE).exists()
+    (folder / places.REPLICA).write_text(told)
+    loop.turn()
     assert ask(lab).json()["end_offset"] == before
 
 
 def test_folder_that_cannot_even_be_emptied_keeps_no_other_waiting(
-    lab: Lab, monkeypatch: pytest.MonkeyPatch
+    world: World, lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     broken, sound = folder_of(lab, partition="1"), folder_of(lab, partition="2")
     ask(lab, partition=2)
     ask(lab, partition=1)  # looked at last, so written first
+    world.run(2.5)
     real, empty = LogWriter._write, writer._empty
 
-    def full(self: LogWriter, folder: Path) -> bool:
+    def full(self: LogWriter, folder: Path) -> None:
         if folder == broken:
             raise OSError(28, "No space left on device")
-        return real(self, folder)
+        real(self, folder)
 
     def stuck(folder: Path) -> None:
         if folder == broken:
@@ -265,24 +241,8 @@ def test_folder_that_cannot_even_be_emptied_keeps_no_other_waiting(
 
     monkeypatch.setattr(LogWriter, "_write", full)
     monkeypatch.setattr(writer, "_empty", stuck)
-    write(LogWriter())
+    LogWriter().turn()
     assert (sound / places.STATE).exists() and not (broken / places.STATE).exists()
-
-
-def test_folder_from_before_the_machine_was_started_is_begun_anew(
-    lab: Lab, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ask(lab)
-    loop = LogWriter()
-    write(loop)
-    loop._close(folder_of(lab))
-    before = ask(lab).json()["end_offset"]
-    log = next((folder_of(lab) / "flights-0").glob("*.log"))
-    log.write_bytes(bytes(log.stat().st_size))  # what a power cut may leave of bytes that were never synced
-    monkeypatch.setattr(writer, "_boot", lambda: "another start")
-    write(LogWriter())
-    assert ask(lab).json()["end_offset"] == before
-    assert not ask(lab).json()["segments"][0]["damage"]
 
 
 def test_only_one_loop_writes(run_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -304,12 +264,11 @@ def test_the_article_s_log_opens_for_everybody() -> None:
     assert places.logs_dir().joinpath("article", "nginx_access_log-1").is_dir()
 
 
-def test_the_pages_open(lab: Lab) -> None:
-    ask(lab)
-    write(LogWriter())
+def test_the_pages_open(world: World, lab: Lab) -> None:
+    look(world, lab)
     for path in (
         f"/lab/{lab.pk}/kafka/log",
-        f"/lab/{lab.pk}/kafka/log?partition=3&topic=flights-latest",
+        f"/lab/{lab.pk}/kafka/log?topic=__consumer_offsets",
         "/log/article/",
     ):
         for language in ("en", "zh-hans"):

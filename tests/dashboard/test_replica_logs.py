@@ -68,7 +68,7 @@ def test_each_replica_shows_its_own_log_and_the_checkpoints_as_files(world: Worl
         assert (folder["broker"], folder["folder"], folder["settings_shown"]) == (
             broker,
             "flights-2",
-            ["segment_bytes", "index_interval_bytes", "retention_bytes", "retention_ms"],
+            ["index_interval_bytes", "segment_ms", "segment_bytes", "retention_bytes", "retention_ms"],
         )
         assert folder["start_offset"] <= folder["high_watermark"] <= folder["end_offset"] > 0
         assert folder["replica"]["condition"] == "running" and folder["replica"]["role"] in (
@@ -177,10 +177,29 @@ def replicas_of_broker(world: World, lab: Lab, broker: int) -> int:
     return next(number for number, brokers in replicas_of(world, lab).items() if broker in brokers)
 
 
-def test_the_page_of_a_replica_that_cannot_be_opens_with_the_lane_s_log(world: World, lab: Lab) -> None:
-    for query in ("broker=9", "broker=1&partition=77", "broker=x"):
-        answer = Client().get(f"/lab/{lab.pk}/kafka/log?{query}")
-        assert answer.status_code == 200 and '<option value="" selected>' in answer.content.decode()
+@pytest.mark.parametrize("query", ["", "broker=9", "broker=1&partition=77", "broker=x", "topic=nope"])
+def test_without_a_broker_or_with_one_that_cannot_be_the_page_shows_the_leader_s(
+    world: World, lab: Lab, query: str
+) -> None:
+    snapshot = selectors.lab_snapshot(lab_id=lab.pk)
+    assert snapshot is not None
+    leader = snapshot["view"]["lanes"]["kafka"]["cluster"]["partitions"]["flights-0"]["leader"]
+    answer = Client().get(f"/lab/{lab.pk}/kafka/log?{query}")
+    assert answer.status_code == 200
+    assert f'<option value="{leader}" selected>broker {leader}' in answer.content.decode()
+
+
+def test_the_leader_s_is_shown_of_each_partition_and_the_next_leader_s_when_it_has_gone(
+    world: World, lab: Lab
+) -> None:
+    placed = replicas_of(world, lab)
+    for number in placed:
+        assert look(world, lab, partition=number).json()["replica"]["role"] == "leads"
+    leader = ask(lab, partition=1).json()["broker"]
+    world.order(lab, "cluster_crash", args={"broker": leader}, lane="kafka")
+    world.run(25)
+    other = look(world, lab, partition=1).json()
+    assert other["broker"] != leader and other["replica"]["role"] == "leads"
 
 
 @pytest.mark.parametrize(
@@ -194,8 +213,8 @@ def test_the_page_of_a_replica_that_cannot_be_opens_with_the_lane_s_log(world: W
         ({"broker": "1", "partition": "4"}, 400, "partition"),
         ({"broker": "1", "partition": "-1"}, 400, "partition"),
         ({"broker": "1", "topic": "__consumer_offsets", "partition": "5"}, 400, "partition"),
-        ({"broker": "1", "segment_bytes": "1"}, 400, "segment_bytes"),
-        ({"topic": "__consumer_offsets"}, 400, "topic"),
+        ({"broker": "1", "index_interval_bytes": "-1"}, 400, "index_interval_bytes"),
+        ({"topic": "flights-latest"}, 400, "topic"),
     ],
 )
 def test_a_replica_that_cannot_be_is_refused_at_its_field(
@@ -244,16 +263,19 @@ def test_a_replica_s_retention_is_its_topic_s_own_and_is_never_a_bound_that_nobo
     assert {name: folder["settings"][name] for name in bounds} == bounds
     assert set(folder["settings_shown"]) - set(folder["settings_fixed"]) == {"index_interval_bytes"}
     live = [segment for segment in folder["segments"] if segment["state"] != "deleted"]
-    counted = folder["retention"]["reaches_position"]
-    assert len(live) > 1 and counted <= folder["bytes"]
+    assert len(live) > 1 and folder["retention"]["reaches_position"] == folder["bytes"] - 1_000
 
 
-def test_a_replica_of_a_topic_that_sets_nothing_has_the_broker_s_seven_days(world: World, lab: Lab) -> None:
-    broker = replicas_of(world, lab)[2][0]
-    folder = look(world, lab, broker=broker, partition=2).json()
-    assert folder["retention"]["ms"] == 7 * 24 * 3_600_000 and folder["retention"]["bytes"] is None
-    assert folder["settings_shown"] == ["segment_bytes", "index_interval_bytes", *folder["settings_fixed"]]
-    assert folder["settings_fixed"] == ["retention_bytes", "retention_ms"]
+def test_what_retention_took_is_told_by_its_rule(world: World) -> None:
+    for rule in ({"retention_ms": 12_000}, {"retention_bytes": 20_000}):
+        bounds = {**rule, "segment_ms": 3_000, "retention_check_interval_ms": 5_000}
+        lab = world.open(lanes=[{**LANE, "brokers": 1, "partitions": 1, **bounds}], workload={"rate": 40})
+        world.run(34)  # brokers begin to look after 30 s
+        loop = LogWriter()
+        for _ in range(5):
+            folder = look(world, lab, loop, broker=1, partition=0).json()
+        reasons = {event["reason"] for event in folder["turning"] if event["kind"] == "deleted"}
+        assert reasons == {next(iter(rule))}, folder["turning"]
 
 
 @pytest.mark.parametrize("policy", ["compact", "compact,delete"])
@@ -269,71 +291,3 @@ def test_a_compacted_topic_of_records_is_shown_as_one(world: World, policy: str)
     assert folder["retention"]["ms"] == (60_000 if "delete" in policy else None)
     found = ask(lab, "clean/", broker=1, partition=2).json()
     assert found.get("reason") in (None, "preparing"), found
-
-
-def test_a_lane_whose_topic_is_compacted_is_read_from_its_brokers_and_from_nothing_else(
-    world: World,
-) -> None:
-    policy = {"cleanup_policy": "compact,delete", "retention_ms": 60_000}
-    lab = world.open(lanes=[{**LANE, **policy}], workload={"rate": 40})
-    world.run(8)
-    answer = look(world, lab, partition=3).json()
-    snapshot = selectors.lab_snapshot(lab_id=lab.pk)
-    assert snapshot is not None
-    leader = snapshot["view"]["lanes"]["kafka"]["cluster"]["partitions"]["flights-3"]["leader"]
-    assert (answer["broker"], answer["partition"], answer["has_lane_log"]) == (leader, 3, False)
-    assert answer["topics"] == ["flights", "__consumer_offsets"] and answer["retention"]["ms"] == 60_000
-    assert ask(lab, topic="flights-latest").json()["fields"].keys() == {"topic"}
-    assert ask(lab, partition="x").json()["fields"].keys() == {"partition"}
-    page = Client().get(f"/lab/{lab.pk}/kafka/log?partition=3").content.decode()
-    assert "the lane, as one log" not in page.split("folder-data")[0] and 'id="broker"' in page
-
-
-def test_a_lane_that_is_not_compacted_offers_its_one_log_beside_its_brokers(world: World, lab: Lab) -> None:
-    assert ask(lab).json()["has_lane_log"] and ask(lab).json()["broker"] is None
-    assert ask(lab, broker=1).json()["has_lane_log"]
-
-
-def test_a_lane_that_left_its_scenario_is_read_from_its_brokers_in_the_page_that_is_open(
-    world: World,
-) -> None:
-    lane = {**LANE, "partitions": 3, "metadata_max_age_ms": 1_000}
-    plain = {name: value for name, value in lane.items() if name != "metadata_max_age_ms"}
-    for options in (plain, lane):
-        lab = world.open(lanes=[options], workload={"rate": 40})
-        world.run(4)
-        assert ask(lab).json()["has_lane_log"] == (options is plain)
-        world.order(lab, "cluster_add_partitions", lane="kafka", args={"topic": "flights", "count": 5})
-        world.run(6)
-        answer = look(world, lab, partition=4).json()
-        snapshot = selectors.lab_snapshot(lab_id=lab.pk)
-        assert snapshot is not None
-        view = snapshot["view"]["lanes"]["kafka"]
-        leader = view["cluster"]["partitions"]["flights-4"]["leader"]
-        assert (answer["broker"], answer["has_lane_log"]) == (leader, False)
-        assert (answer["end_offset"] > 0) == (options is lane), "only that producer has heard of partition 4"
-        assert {row["partition"] for row in answer["partitions"]} <= set(range(5))
-        assert ask(lab, topic="flights-latest").json()["fields"].keys() == {"topic"}
-        page = Client().get(f"/lab/{lab.pk}/kafka/log?partition=4").content.decode()
-        assert "the lane, as one log" not in page.split("folder-data")[0]
-
-
-@pytest.mark.parametrize(
-    ("kind", "args"),
-    [
-        ("cluster_send_record", {"partition": 1, "key": "mine"}),
-        ("cluster_crash", {"broker": 2}),
-        ("cluster_reassign", {"topic": "flights", "partition": 0, "replicas": [4, 3, 2]}),
-    ],
-)
-def test_an_order_at_the_cluster_ends_the_derived_log_and_one_about_consumers_does_not(
-    world: World, lab: Lab, kind: str, args: dict[str, Any]
-) -> None:
-    world.order(lab, "join", lane="kafka")
-    world.order(lab, "set_algorithm", lane="kafka", args={"algorithm": "sticky"})
-    world.run(2)
-    assert ask(lab).json()["has_lane_log"]
-    world.order(lab, kind, lane="kafka", args=args)
-    world.run(2)
-    answer = ask(lab).json()
-    assert not answer["has_lane_log"] and answer["broker"] is not None

@@ -83,21 +83,17 @@ def retention_json(
     retention_bytes: int,
     retention_ms: int,
     now_ms: int,
-    counted_bytes: int | None = None,
 ) -> Json:
     """How far retention reaches, as bytes from the start of the first live segment; only whole segments
     before it go.
 
-    retention_bytes, retention_ms: -1 for no limit. counted_bytes: how large its owner takes the log for; None: as
-    large as the segments are. reaches_position, reaches_position_ms: by size and by
-    time; null without a limit.
+    retention_bytes, retention_ms: -1 for no limit. reaches_position, reaches_position_ms: by size and by time; null
+    without a limit.
     """
     live = [segment for segment in segments if segment["state"] != "deleted"]
     by_size = None
     if retention_bytes >= 0:
-        total = sum(segment["bytes"] for segment in live)
-        counted = total if counted_bytes is None else counted_bytes
-        by_size = (counted - retention_bytes) * total // counted if counted else 0
+        by_size = sum(segment["bytes"] for segment in live) - retention_bytes
     by_time = None
     if retention_ms >= 0:
         by_time = 0

@@ -3,8 +3,8 @@
     a message of the lab    its key and payload (`lab/messages.py`)
     __consumer_offsets      the very key and value, which the light log keeps in hexadecimal
 
-Offsets, epochs, producers, sequences and times are the descriptor's own. The lab's time 0 is 2013-01-01
-(`producer.py`), so every time is moved by as much, also the times inside the values of `__consumer_offsets`.
+Offsets, epochs, producers, sequences and times are the descriptor's own. The lab's time 0 is 2013-01-01, so every
+time is moved by as much, also the times inside the values of `__consumer_offsets`.
 
 Source: Kafka 3.9 clients DefaultRecordBatch, DefaultRecord.
 """
@@ -25,6 +25,8 @@ from broker_core.kafka.replication.light_batch import LightBatch
 from broker_core.lab.messages import Messages
 from broker_core.lab.workload.live_keys import NO_KEY
 
+EPOCH_MS = 1_356_998_400_000
+"""Virtual time 0 as a timestamp: 2013-01-01 00:00 UTC, the first day of the flights."""
 Pair = tuple[bytes | None, bytes | None]
 
 

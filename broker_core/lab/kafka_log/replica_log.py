@@ -8,30 +8,28 @@ because the replica was truncated or compacted, begins a new generation: a folde
 a reader sees one or the other. The byte-exact log and the replica's light one agree by a law
 (tests/core/lab/kafka_log/test_replica_log.py): same offsets, epochs, producers and segments' bounds.
 
-Unless its topic says otherwise, a lab's broker keeps a topic of records in one segment of a gigabyte, which
-would be one box for days; here it is rolled by the page's segment.bytes. A topic that sets its own segments has
-the replica's, as every compacted one does: retention and compaction go by them. `leader-epoch-checkpoint` and
-the files of the broker's folder are the broker's, character by character.
+Segments, and where retention and compaction have cut, are the replica's. `leader-epoch-checkpoint` and the files
+of the broker's folder are the broker's, character by character.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from broker_core.clock import MILLISECOND_US
 from broker_core.events import Json
 from broker_core.kafka.log.partition_log import PartitionLog
 from broker_core.kafka.log.retention import delete_old_segments
+from broker_core.kafka.log.segment import Segment
 from broker_core.kafka.log.settings import LONG_MAX, UNLIMITED, LogSettings
 from broker_core.kafka.log.storage import Folder
 from broker_core.kafka.replication.light_batch import LightBatch
 from broker_core.kafka.replication.light_columns import batches_of
-from broker_core.lab.kafka_log.producer import EPOCH_MS
 from broker_core.lab.kafka_log.read_only import base_offset_of
-from broker_core.lab.kafka_log.replica_bytes import BatchWriter
-from broker_core.lab.kafka_log.settings import LaneSettings
+from broker_core.lab.kafka_log.replica_bytes import EPOCH_MS, BatchWriter
+from broker_core.lab.kafka_log.settings import FolderSettings
 from broker_core.lab.messages import Messages, Sent
 from broker_core.lab.workload.parse import Workload
 
@@ -53,7 +51,7 @@ class ReplicaLog:
         name: str,
         *,
         workload: Workload,
-        settings: LaneSettings,
+        settings: FolderSettings,
         generation: int = 0,
     ) -> None:
         self.name, self.settings, self.generation = name, settings, generation
@@ -67,8 +65,9 @@ class ReplicaLog:
 
     def take(self, told: Json) -> Json:
         """Bring the folder to what `replica_view` told. Returns the state for readers: {"at_us",
-        "generation", "broker", "replicas", "replica", "logs": {name: as LaneLog.state has it}}. Raises
-        StorageFull."""
+        "generation", "broker", "replicas", "replica", "logs": {name: {"start_offset", "end_offset",
+        "high_watermark", "recovery_point", "cleaned_up_to", "segments": [[base, bytes]], "gaps", "deleted": {base: due
+        ms}, "turning"}}}. Raises StorageFull."""
         at_us, replica = told["at_us"], told["replica"]
         now_ms = EPOCH_MS + at_us // MILLISECOND_US
         state: Json = {"at_us": at_us, "broker": _without_files(told["broker"]), "replicas": told["replicas"]}
@@ -115,28 +114,28 @@ class ReplicaLog:
         for base, batch in rows[len(self._rows) :]:
             before, time_ms = log.active.base_offset, batch.header.max_timestamp
             waited_ms = time_ms - self._begun_ms if log.active.size else 0
-            if replica["rolls"]:
-                self._follow(log, base, writer.data_of(batch), now_ms)
-            else:
-                self._append(log, writer.data_of(batch), now_ms)
+            if base > log.active.base_offset:
+                log.roll(now_ms, base)
+            log.append_as_follower(writer.data_of(batch), now_ms=now_ms)
             # When the segments of a folder that is begun again rolled nobody saw.
             if log.active.base_offset > before and generation == self.generation:
-                is_time = replica["rolls"] and waited_ms >= replica["settings"]["segment_ms"]
+                is_time = waited_ms >= replica["settings"]["segment_ms"]
                 self._tell(
                     now_ms, "rolled", "time" if is_time else "size", base_offset=log.active.base_offset
                 )
             if log.active.base_offset > before or not waited_ms:
                 self._begun_ms = time_ms
             self._rows.append((base, batch))
-        if replica["rolls"] and (last := replica["segments"][-1]["base"]) > log.active.base_offset:
+        if (last := replica["segments"][-1]["base"]) > log.active.base_offset:
             log.roll(now_ms, last)
         log.high_watermark = replica["high_watermark"]
         log.raise_log_start(min(replica["start"], log.high_watermark))
+        reasons = _reasons(replica["settings"], log.segments, now_ms)
         for deletion in delete_old_segments(log, now_ms):
             self._tell(
                 now_ms,
                 "deleted",
-                "start_offset",
+                reasons[deletion.base_offset],
                 base_offset=deletion.base_offset,
                 bytes=deletion.size_in_bytes,
             )
@@ -173,28 +172,10 @@ class ReplicaLog:
         log = PartitionLog.open(
             self._new_folder(f"{self.generation}/{self.name}"), settings, now_ms=now_ms, high_watermark=0
         )
-        first = (
-            replica["segments"][0]["base"]
-            if replica["rolls"]
-            else rows[0][1].header.base_offset
-            if rows
-            else replica["start"]
-        )
+        first = replica["segments"][0]["base"]
         if first:
             log.restart_at(first, now_ms)
         self.log = log
-
-    def _follow(self, log: PartitionLog, base: int, data: bytes, now_ms: int) -> None:
-        """base: of the replica's own segment."""
-        if base > log.active.base_offset:
-            log.roll(now_ms, base)
-        log.append_as_follower(data, now_ms=now_ms)
-
-    def _append(self, log: PartitionLog, data: bytes, now_ms: int) -> None:
-        """The page's segment.bytes rolls."""
-        if log.active.size and log.active.size + len(data) > self.settings.segment_bytes:
-            log.roll(now_ms, int.from_bytes(data[:8], signed=True))
-        log.append_as_follower(data, now_ms=now_ms)
 
     def _tell_cut(self, replica: Json, known: int, now_ms: int) -> None:
         """Why what is there does not go on: the cleaner has been there, or the replica was truncated."""
@@ -270,6 +251,26 @@ class ReplicaLog:
 
     def _tell(self, now_ms: int, kind: str, reason: str, **numbers: Any) -> None:
         self._turning.append({"at_ms": now_ms, "kind": kind, "reason": reason, **numbers})
+
+
+def _reasons(settings: Json, segments: Sequence[Segment], now_ms: int) -> dict[int, str]:
+    """Base offset of each segment -> why it would go now, of the rules that its topic sets, in the broker's order of
+    passes: the broker says where its log starts, and not why."""
+    by_size, by_time = (
+        settings[name] if settings["cleanup_delete"] else UNLIMITED
+        for name in ("retention_bytes", "retention_ms")
+    )
+    excess = sum(segment.size for segment in segments) - by_size
+    found = {}
+    for segment in segments:
+        excess -= segment.size
+        if by_size != UNLIMITED and excess >= 0:
+            found[segment.base_offset] = "retention_bytes"
+        elif by_time != UNLIMITED and now_ms - segment.load_times() > by_time:
+            found[segment.base_offset] = "retention_ms"
+        else:
+            found[segment.base_offset] = "start_offset"
+    return found
 
 
 def _without_files(broker: Json) -> Json:

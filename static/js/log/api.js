@@ -2,7 +2,7 @@
 
 import { Refusal } from "../base/commands.js";
 
-export const SETTINGS = ["segment_bytes", "index_interval_bytes", "retention_bytes", "retention_ms"];
+export const SETTINGS = ["index_interval_bytes", "retention_bytes", "retention_ms"];
 
 // state: {lane, broker, topic, partition, settings: only those that a person changed}
 export function createApi(base, state) {

@@ -151,12 +151,11 @@ function committed(shapes, folder, list, say) {
 function retention(shapes, folder, list, flagLeft, say, words) {
   const { bytes, ms, reaches_position: bySize, reaches_position_ms: byTime } = folder.retention;
   const isByTime = (byTime ?? 0) > Math.max(0, bySize ?? 0), position = Math.max(byTime ?? 0, bySize ?? 0);
-  const ofSize = folder.settings.retention_bytes < 0 ? "log.lab_limit" : "log.retention_bytes";
   if (position <= 0) return;
   const at = byteAt(list, position);
   if (at === null) return;
   const x = round(at);
-  const rule = isByTime ? say("log.retention_ms", { time: duration(ms, words) }) : say(ofSize, { size: size(bytes) });
+  const rule = isByTime ? say("log.retention_ms", { time: duration(ms, words) }) : say("log.retention_bytes", { size: size(bytes) });
   const long = say("log.retention_reaches", { rule }), isLong = x + 14 + textWidth(long) < flagLeft;
   const isRight = x + 14 + textWidth(rule) < flagLeft;
   shapes.push({ id: "cut", tag: "path", d: `M${x} 4V${FOOT}`, class: "cut" });

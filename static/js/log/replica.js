@@ -1,5 +1,5 @@
-// Which log is looked at: a replica on one of the cluster's brokers, or, where the lane's topic is not compacted, the
-// lane's as one log; what that replica is; and the texts of its checkpoints.
+// Which log is looked at: a replica on one of the cluster's brokers; what that replica is; and the texts of its
+// checkpoints.
 
 import { number, sentences } from "../base/say.js";
 
@@ -12,7 +12,7 @@ export function choices(folder, say) {
   ]);
   const isEnd = folder.broker !== null && folder.broker !== undefined;
   return {
-    broker: brokers.length ? [...(folder.has_lane_log === false ? [] : [["", say("log.whole_lane")]]), ...brokers] : [],
+    broker: brokers,
     topic: (folder.topics ?? []).map((topic) => [topic, topic]),
     partition: (folder.partitions ?? []).map(({ partition, end_offset: end }) => [
       String(partition),

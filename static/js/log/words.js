@@ -40,13 +40,9 @@ export function sub(folder, say) {
 }
 
 // The settings that act on this topic, in one line, under Kafka's own names: a compacted one has others.
-export function settingsLine({ settings, settings_shown: shown, bytes_limit: most }, words) {
+export function settingsLine({ settings, settings_shown: shown }, words) {
   const write = (name, value) => {
-    if (value < 0) {
-      return name === "retention_bytes" && most
-        ? `${words["log.no_limit"]} (≤\u202f${size(most)})`
-        : words["log.no_limit"];
-    }
+    if (value < 0) return words["log.no_limit"];
     return name.endsWith("_bytes") ? size(value) : name.endsWith("_ms") ? duration(value, words) : String(value);
   };
   const names = (shown ?? SETTINGS).filter((name) => name in settings);

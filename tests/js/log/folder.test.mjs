@@ -150,12 +150,6 @@ test("files that somebody brought along are closed: the last one ends, and nothi
   assert.ok(!folderTable(brought, say).rows.some((row) => row.includes("log.state.active {}")));
 });
 
-test("what a lab keeps at the most is told as the lab's limit, not as retention.bytes", () => {
-  const free = { ...folder, settings: { ...folder.settings, retention_bytes: -1 } };
-  assert.match(byId(folderPicture.layout(free, context), "cut-words").text, /log.lab_limit/);
-  assert.match(byId(folderPicture.layout(folder, context), "cut-words").text, /log.retention_bytes/);
-});
-
 test("offsets that a number cannot hold lie where they are, and are written to the last digit", () => {
   const { list } = places(far.folder, 1392), offset = far.lookup.found;
   assert.equal(typeof offset, "string");

@@ -47,13 +47,6 @@ test("only the settings that act on the topic are told, each in its own unit", (
     "segment.bytes 16.4\u202fkB", "delete.retention.ms 60\u202fs", "min.cleanable.ratio 0.5",
   ]);
   assert.deepEqual(line(["retention_bytes"]), ["retention.bytes no limit"]);
-  assert.deepEqual(
-    settingsLine(
-      { settings, settings_shown: ["retention_bytes"], bytes_limit: 1_048_576 },
-      { "log.no_limit": "no limit" },
-    ),
-    ["retention.bytes no limit (≤\u202f1.05\u202fMB)"],
-  );
 });
 
 test("how far behind the lab is told in time, where it is known", () => {

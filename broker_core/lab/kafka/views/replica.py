@@ -5,9 +5,8 @@ its process runs or not.
     "files"} or None}
 
 The batches are the light log's columns (`kafka/replication/light_columns.py`), from the log start on; of a
-compacted topic all of them, by segment. `rolls`: the topic's segments are shorter than Kafka's default, so there
-are several; `bytes`: as the broker counts its log, by descriptors. `files` are texts as they are on the disk, byte for byte. Clocks are
-the nodes': `clock_ms` ahead of the lab's.
+compacted topic all of them, by segment. `files` are texts as they are on the disk, byte for byte. Clocks are the
+nodes': `clock_ms` ahead of the lab's.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ from broker_core.kafka.cluster.names import broker_node
 from broker_core.kafka.cluster.state import DOWN, BrokerState, TopicPartition
 from broker_core.kafka.log.checkpoints import CLEANER, LEADER_EPOCH, REPLICATION, read_offsets
 from broker_core.kafka.log.memory_storage import MemoryFolder
-from broker_core.kafka.log.settings import LogSettings
 from broker_core.kafka.replication.light_columns import columns_of
 from broker_core.kafka.replication.light_segment import LightSegment
 from broker_core.kafka.replication.replica_log import LightLog
@@ -38,7 +36,6 @@ SETTINGS = (
     "delete_retention_ms",
 )
 """Of the log, which a page shows."""
-KAFKAS = LogSettings()
 LOST, STOPPED = "disk_lost", "stopped"
 
 
@@ -103,8 +100,6 @@ def _replica(
         "files": {name: text for name, text in _texts(log.folder).items() if name == LEADER_EPOCH},
         "is_compacted": is_compacted,
         "cleaned_up_to": read_offsets(state.disk.folder, CLEANER).get(key) if is_compacted else None,
-        "rolls": settings.segment_ms < KAFKAS.segment_ms or settings.segment_bytes < KAFKAS.segment_bytes,
-        "bytes": log.size,
         "settings": {name: getattr(settings, name) for name in SETTINGS},
         "segments": [_segment(segment, log) for segment in log.segments if isinstance(segment, LightSegment)],
     }

@@ -24,10 +24,10 @@ from broker_core.kafka.producer.partitioner import coordinator_partition
 from broker_core.kafka.replication.light_columns import columns_of
 from broker_core.kafka.replication.replica_log import LightLog, LightSegment, light_batch
 from broker_core.lab.kafka.group import GROUP_ID
-from broker_core.lab.kafka.views.replica import replica_view
-from broker_core.lab.kafka_log.producer import EPOCH_MS
+from broker_core.lab.kafka.views.replica import SETTINGS, replica_view
+from broker_core.lab.kafka_log.replica_bytes import EPOCH_MS
 from broker_core.lab.kafka_log.replica_log import ReplicaLog
-from broker_core.lab.kafka_log.settings import LaneSettings
+from broker_core.lab.kafka_log.settings import FolderSettings
 from broker_core.lab.lab import Lab
 from broker_core.lab.scenario import scenario_from_json
 from broker_core.lab.workload.parse import workload_from_json
@@ -56,7 +56,7 @@ class Folder:
             lambda name: self.folders.setdefault(name, MemoryFolder()),
             self.name,
             workload=workload_from_json(workload or {}),
-            settings=LaneSettings(**chosen),
+            settings=FolderSettings(**chosen),
         )
         self.state: Json = {}
 
@@ -96,6 +96,10 @@ def log_of(lab: Lab, broker: int, key: tuple[str, int]) -> LightLog:
     return log
 
 
+def sizes_of(log: LightLog) -> list[list[int]]:
+    return [[segment.base_offset, segment.size] for segment in log.segments]
+
+
 def test_every_replica_is_its_broker_s_own_log() -> None:
     lab = lab_of()
     lab.advance_to(8 * SECOND + 123_456)
@@ -108,6 +112,7 @@ def test_every_replica_is_its_broker_s_own_log() -> None:
             offsets = (told["start_offset"], told["end_offset"], told["high_watermark"])
             assert offsets == (log.log_start_offset, log.log_end_offset, log.high_watermark)
             assert written.log_end_offset == log.log_end_offset
+            assert told["segments"] == sizes_of(log), "the broker counts the bytes that its log would have"
             mine = [batch for batch in log.batches() if batch.header.last_offset >= log.log_start_offset]
             for theirs, batch in zip(written.batches(), mine, strict=True):
                 theirs.ensure_valid()
@@ -122,7 +127,7 @@ def test_every_replica_is_its_broker_s_own_log() -> None:
 def test_another_reader_of_kafka_s_format_reads_the_same() -> None:
     lab = lab_of()
     lab.advance_to(4 * SECOND)
-    folder = Folder(("flights", 1), lab.workload.to_json(), segment_bytes=4096)
+    folder = Folder(("flights", 1), lab.workload.to_json())
     folder.look(lab, 2)
     count = 0
     for name in folder.files.names():
@@ -164,16 +169,16 @@ def test_the_checkpoints_are_kafka_s_text_and_the_broker_s_own() -> None:
 
 
 @settings(max_examples=12, deadline=None)
-@given(st.lists(st.integers(100, 4_000), min_size=1, max_size=8), st.sampled_from([4096, 16_384]))
-def test_bit_by_bit_or_at_once_the_bytes_are_the_same(steps_ms: list[int], segment_bytes: int) -> None:
-    lab = lab_of()
+@given(st.lists(st.integers(100, 4_000), min_size=1, max_size=8), st.sampled_from([1_000, 20_000]))
+def test_bit_by_bit_or_at_once_the_bytes_are_the_same(steps_ms: list[int], segment_ms: int) -> None:
+    lab = lab_of(segment_ms=segment_ms)
     lab.advance_to(2 * SECOND)
-    folder = Folder(("flights", 2), lab.workload.to_json(), segment_bytes=segment_bytes)
+    folder = Folder(("flights", 2), lab.workload.to_json())
     for step in steps_ms:
         folder.look(lab, 3)
         lab.advance_to(lab.now_us + step * 1_000)
     told = folder.look(lab, 3)
-    whole = Folder(("flights", 2), lab.workload.to_json(), segment_bytes=segment_bytes)
+    whole = Folder(("flights", 2), lab.workload.to_json())
     whole.look(lab, 3)
     assert folder.batches(told["start_offset"]) == whole.batches(told["start_offset"])
     assert folder.log.generation == whole.log.generation == 1
@@ -190,9 +195,7 @@ def view_of(log: LightLog, **more: Any) -> Json:
         "leader": 1,
         "leader_end": None,
         "is_compacted": False,
-        "rolls": False,
-        "bytes": log.size,
-        "settings": {"segment_ms": log.settings.segment_ms},
+        "settings": {name: getattr(log.settings, name) for name in SETTINGS},
         "cleaned_up_to": None,
         "files": {"leader-epoch-checkpoint": log.folder.read("leader-epoch-checkpoint").decode()}
         if log.epochs.rows
@@ -229,7 +232,7 @@ def test_the_folder_agrees_with_the_light_log_after_appends_markers_and_truncati
     life: list[tuple[str, int, int, bool]],
 ) -> None:
     light = LightLog.begin(LogSettings(segment_bytes=400), now_ms=0)
-    folder, sequences, epoch = Folder(("flights", 0), {}, segment_bytes=4096), [0, 0, 0], 0
+    folder, sequences, epoch = Folder(("flights", 0), {}), [0, 0, 0], 0
     for kind, number, producer, flag in life:
         if kind == "append":
             batch = light_batch(
@@ -311,6 +314,7 @@ def test_the_offsets_topic_of_a_lab_has_the_real_keys_and_values() -> None:
     lab.advance_to(12 * SECOND)
     folder = Folder(OFFSETS)
     folder.look(lab, 1)
+    assert folder.state["logs"][folder.name]["segments"] == sizes_of(log_of(lab, 1, OFFSETS))
     records = [record for batch in folder.opened().batches() for record in batch.records()]
     words = [described(record.key, record.value) for record in records]
     assert {each["kind"] for each in words if each} == {"GroupMetadata", "OffsetCommit"}
@@ -359,7 +363,7 @@ def test_a_replica_that_retention_has_cut_starts_where_its_broker_does_and_keeps
         assert (told["start_offset"], told["end_offset"]) == (log.log_start_offset, log.log_end_offset)
         read = folder.opened()
         assert [batch.header.base_offset for batch in read.batches(log.log_start_offset)] == kept
-        assert [base for base, _ in told["segments"]] == [segment.base_offset for segment in log.segments]
+        assert told["segments"] == sizes_of(log)
     turning = often.state["logs"]["flights-0"]["turning"]
     assert {each["reason"] for each in turning if each["kind"] == "rolled"} == {"time"}
 
@@ -383,10 +387,25 @@ def test_a_compacted_topic_of_records_has_its_brokers_gaps_and_segments() -> Non
         told = folder.look(lab, 2)
         assert told["gaps"] == log.log_end_offset - len(left) and told["cleaned_up_to"]
         read = folder.opened()
-        assert [base for base, _ in told["segments"]] == [segment.base_offset for segment in log.segments]
+        assert told["segments"] == sizes_of(log)
         records = {record.offset: record for batch in read.batches() for record in batch.records()}
         assert records.keys() == left.keys()
         for offset, value in left.items():
             assert records[offset].value == lab.workload.payload(value).encode()
             assert records[offset].key == lab.workload.key_bytes(lab.workload.codes_of([value])[0])
     assert "compacted" in {each["kind"] for each in often.state["logs"]["flights-0"]["turning"]}
+
+
+def test_the_size_of_a_batch_is_that_of_its_bytes_however_many_records_it_has() -> None:
+    """A producer whose broker is away fills its batches; records beyond the 64th have a longer number."""
+    lane = {"model": "kafka", "brokers": 1, "partitions": 1, "segment_ms": 1_000}
+    workload = {"kind": "uniform", "keys": 5, "rate": 200}
+    lab = Lab(scenario_from_json({"lanes": [lane], "workload": workload}))
+    lab.advance_to(5 * SECOND)
+    order(lab, "cluster_cut_link", args={"one": "broker-1", "other": "producer"})
+    lab.advance_to(7 * SECOND)
+    order(lab, "cluster_heal_link", args={"one": "broker-1", "other": "producer"})
+    lab.advance_to(20 * SECOND)
+    folder, log = Folder(("records", 0), lab.workload.to_json()), log_of(lab, 1, ("records", 0))
+    assert folder.look(lab, 1)["segments"] == sizes_of(log)
+    assert max(batch.header.record_count for batch in log.batches()) > 64

@@ -1,26 +1,25 @@
 """The folder of a lab's log on disk: real files, but nothing waits for the device.
 
 What is written outlives the process at once, as with any file. Outliving a power cut is worth nothing here,
-for the folder can be derived again; and thousands of waits for the device would slow the database down, which
-shares it. A worker that opens the folder after the machine has restarted must write it again
-(`dashboard/logs/writer.py`).
+for the lab tells it again; and thousands of waits for the device would slow the database down, which shares
+it.
 """
 
 from broker_core.kafka.log.disk_storage import DiskFile, DiskFolder
 
 
-class DerivedFile(DiskFile):
-    """One file of a DerivedFolder."""
+class UnsyncedFile(DiskFile):
+    """One file of an UnsyncedFolder."""
 
     def flush(self) -> None:
         """What was written is with the system; that is all that is asked here."""
 
 
-class DerivedFolder(DiskFolder):
+class UnsyncedFolder(DiskFolder):
     """A folder on disk, made if it is missing."""
 
-    def open(self, name: str) -> DerivedFile:
-        return DerivedFile(self.path / name)
+    def open(self, name: str) -> UnsyncedFile:
+        return UnsyncedFile(self.path / name)
 
     def replace(self, name: str, content: bytes) -> None:
         beside = self.path / f"{name}.tmp"
