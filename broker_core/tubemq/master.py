@@ -25,7 +25,7 @@ from urllib.parse import quote, unquote
 
 import msgspec
 
-from broker_core.clock import SECOND_US
+from broker_core.clock import MILLISECOND_US, SECOND_US
 from broker_core.sim.node import Closed, Opened, Outbox
 from broker_core.tubemq import bound_groups
 from broker_core.tubemq import requests as r
@@ -56,7 +56,8 @@ Order = TakeOver | StepDown
 
 @dataclass(slots=True)
 class MasterState:
-    """brokers: by id. groups: by name. topic_meta_id: the last number given to a group's metadata.
+    """brokers: by id. groups: by name. topic_meta_id: the last number given to a group's metadata,
+    by the clock in ms, so that another master gives no number again.
     authorized: topic under access control -> groups that may read it. black_lists: group -> topics that it may not
     subscribe now. started_us: from here cycles are counted. active_us: since when it is active, if it is. balance_rule:
     of server-balanced groups. allowed_rates: group -> brokers for each client at most, where it is not ALLOWED_RATE.
@@ -155,7 +156,7 @@ def run_cycle(state: MasterState, now_us: int, out: Outbox) -> None:
     """Every group's metadata is computed again, and the server-balanced ones are balanced, as long as there are
     groups."""
     for name, group in state.groups.items():
-        refresh(state, name, group)
+        refresh(state, name, group, now_us)
         balance(
             group,
             topic_meta=group.topic_meta,
@@ -169,11 +170,11 @@ def run_cycle(state: MasterState, now_us: int, out: Outbox) -> None:
         out.deadline(BALANCE, now_us + BALANCE_PERIOD_US)
 
 
-def refresh(state: MasterState, name: str, group: Group) -> None:
+def refresh(state: MasterState, name: str, group: Group, now_us: int) -> None:
     """Compute a group's metadata; other content gets another number."""
     computed = topic_meta(state.brokers, group.terms.topics, state.black_lists.get(name, ()))
     if computed != group.topic_meta:
-        state.topic_meta_id += 1
+        state.topic_meta_id = max(state.topic_meta_id + 1, now_us // MILLISECOND_US)
         group.topic_meta, group.topic_meta_id = computed, state.topic_meta_id
 
 
@@ -248,7 +249,7 @@ def part_meta(
         return
     group = state.groups[request.group]
     if group.topic_meta_id == UNDEFINED:
-        refresh(state, request.group, group)
+        refresh(state, request.group, group, now_us)
     answer = r.GetPartMetaResponseM2C(r.SUCCESS, group.topic_meta_id, [], [])
     if request.topic_meta_id != group.topic_meta_id:
         answer.topic_meta, answer.broker_ids = group.topic_meta[:], sorted(state.brokers)

@@ -5,8 +5,9 @@ import pytest
 
 from broker_core.lab.checkpoint import decode, encode
 from broker_core.sim.keeping import keep, restored
+from broker_core.tubemq.assignment import owned_by
 from tests.simulation.seeds import seeds
-from tests.simulation.tubemq_life import KEYS, TubeMqLife
+from tests.simulation.tubemq_life import KEYS, OWN, SERVED, SOURCE_COUNT, TubeMqLife
 
 STEPS = 120
 
@@ -16,16 +17,23 @@ def test_group_outlives_its_faults(seed):
     life = TubeMqLife(seed).run(STEPS)
     what = f"seed {seed}: {life.what}"
     assert life.is_started(), what
-    assert sorted(key for keys in life.held().values() for key in keys) == KEYS, f"{what}: {life.held()}"
-    owners = {key: each.groups["served"].owner for key, each in life.partitions().items()}
-    assert owners == {key: name for name, keys in life.held().items() for key in keys}, what
-    for key, partition in life.partitions().items():
-        place = partition.groups["served"]
-        assert (place.offset, place.pending) == (partition.end, 0), f"{what}: {key} is read to its end"
     written = sum(partition.end for partition in life.partitions().values())
-    assert len(life.handled.count) == written, f"{what}: nothing is passed over"
+    for group in (SERVED, OWN):
+        held = life.held(group)
+        assert sorted(key for keys in held.values() for key in keys) == KEYS, f"{what}: {held}"
+        owners = {key: each.groups[group].owner for key, each in life.partitions().items()}
+        assert owners == {key: name for name, keys in held.items() for key in keys}, f"{what}: {group}"
+        for key, partition in life.partitions().items():
+            place = partition.groups[group]
+            assert (place.offset, place.pending) == (partition.end, 0), (
+                f"{what}: {group} is at the end of {key}"
+            )
+        assert len(life.handled[group].count) == written, f"{what}: nothing is passed over"
+    given = [owned_by(KEYS, SOURCE_COUNT, node_id) for node_id in range(SOURCE_COUNT)]
+    assert [*life.held(OWN).values()] == given, f"{what}: each has what its rule gives it"
     again = sum(life.state(name).read_again for name in ("b1", "b2"))
-    assert sum(life.handled.count.values()) - written <= again, f"{what}: what comes twice was read twice"
+    twice = sum(sum(handled.count.values()) - written for handled in life.handled.values())
+    assert twice <= again, f"{what}: what comes twice was read twice"
 
 
 @pytest.mark.parametrize("seed", seeds())
@@ -48,4 +56,4 @@ def test_lives_hand_over_read_again_and_change_masters():
 
 def test_a_life_is_the_same_each_time():
     one, other = TubeMqLife(3).suffer(25), TubeMqLife(3).suffer(25)
-    assert one.world.made == other.world.made and one.handled.count == other.handled.count
+    assert one.world.made == other.world.made and one.ledger == other.ledger

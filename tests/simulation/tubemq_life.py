@@ -1,6 +1,7 @@
 """A seeded life of a TubeMQ cluster: two masters of which one is active, brokers that crash and come back with their
-disks, and a group whose master gives partitions out. Clients come, leave, crash and pause; links are cut, slow, reset.
-Laws are looked at with each answer of a broker (`tubemq_watch.py`), and at the end, once all is mended."""
+disks, a group whose master gives partitions out, and one whose clients share them out by the modulo rule. Clients come,
+leave, crash and pause; links are cut, slow, reset. Laws are looked at with each answer of a broker (`tubemq_watch.py`),
+and at the end, once all is mended."""
 
 from __future__ import annotations
 
@@ -19,8 +20,10 @@ from broker_core.tubemq import restart
 from broker_core.tubemq.balancing import ARTICLE, RECORDED
 from broker_core.tubemq.broker import BrokerState, Partition
 from broker_core.tubemq.client import producer as producers
+from broker_core.tubemq.client.balance_program import BalanceProgram
+from broker_core.tubemq.client.consumer_object import FIRST, ConsumerConfig, ConsumerObject
 from broker_core.tubemq.client.producer import NO_KEY, Producer, ProducerState
-from broker_core.tubemq.client.program_state import STARTED, Shutdown
+from broker_core.tubemq.client.program_state import STARTED, ProgramState, Shutdown, Start
 from broker_core.tubemq.client.pull_consumer import PullConsumer
 from broker_core.tubemq.client.pull_consumer_state import PullConsumerState, StartPull
 from broker_core.tubemq.client.reader import ReaderState
@@ -36,7 +39,9 @@ EACH = 2
 KEYS = [f"{broker}:t:{number}" for broker in BROKERS for number in range(EACH)]
 META = [f"t#1:1:{EACH}:1,2:1:{EACH}:1"]
 SIZE, BATCH = 100, 3
-MEMBERS_MAX = 4
+SERVED, OWN = "served", "own"
+"""The groups: that of the master, and that of its clients."""
+MEMBERS_MAX, SOURCE_COUNT = 4, 3
 QUIET_US = 900 * SECOND_US
 """By then whoever died is out (30 s at master and brokers), who asked no master in vain asks again (73 s), everybody has
 reported (6 heartbeats), and a group with events that were lost has waited for its ten cycles."""
@@ -61,19 +66,24 @@ class Handled:
 class TubeMqLife:
     def __init__(self, seed: int) -> None:
         dice = self.dice = Random(seed)
-        self.ledger, self.handled, self.what = Ledger(), Handled(), Counter[str]()
+        self.ledger, self.what = Ledger(), Counter[str]()
+        self.handled = {SERVED: Handled(), OWN: Handled()}
         self.world = World("tube", self.design(), seed)
         rule = dice.choice((RECORDED, RECORDED, ARTICLE))
         for name in MASTERS:
             state = MasterState(configured(META), is_standby=name != "m1", balance_rule=rule)
             self.world.start(name, "master", state)
         for number, name in BROKERS.items():
-            own = {key: Partition() for key in KEYS if broker_of(key) == number}
+            # A group may come when the other one has read everything.
+            own = {key: Partition(keeps_read=True) for key in KEYS if broker_of(key) == number}
             self.world.start(name, "broker", BrokerState(number, own, BATCH * (SIZE + HEADER_BYTES)))
         self.world.start("producer", "producer", ProducerState())
         self.world.order("producer", producers.Connect(BROKERS))
         self.sent, self.started = 0, 0
-        self.members: list[str] = []
+        self.members: list[str] = []  # of the master's group
+        self.nodes: dict[int, str] = {}  # node id -> client of the group of its clients
+        for node_id in range(SOURCE_COUNT):
+            self.launch(node_id)
         for _ in range(dice.randint(1, 3)):
             self.join()
 
@@ -82,13 +92,22 @@ class TubeMqLife:
             {
                 "master": (MasterState, Master),
                 "broker": (BrokerState, lambda state: WatchedBroker(state, self.ledger)),
-                "served": (PullConsumerState, lambda state: PullConsumer(state, self.handled)),
+                SERVED: (PullConsumerState, lambda state: PullConsumer(state, self.handled[SERVED])),
+                OWN: (ProgramState, lambda state: BalanceProgram(state, self.handled[OWN])),
                 "producer": (
                     ProducerState,
                     lambda state: Producer(state, KEYS, lambda code: KEYS[code % len(KEYS)]),
                 ),
             },
-            r.Request | StartPull | Shutdown | Pause | Resume | TakeOver | StepDown | producers.Connect,
+            r.Request
+            | Start
+            | StartPull
+            | Shutdown
+            | Pause
+            | Resume
+            | TakeOver
+            | StepDown
+            | producers.Connect,
             jitter_us=self.dice.choice((0, 300)),
         )
 
@@ -135,35 +154,55 @@ class TubeMqLife:
                 slot.send(connection, message)
             self.sent += 1
 
+    def everyone(self) -> list[str]:
+        return [*self.members, *self.nodes.values()]
+
+    def launch(self, node_id: int) -> None:
+        """A process of the group that shares out for itself: its node id is its predecessor's."""
+        self.started += 1
+        name = self.nodes[node_id] = f"n{node_id}-{self.started}"
+        client = ConsumerObject(name, OWN, ConsumerConfig(FIRST))
+        program = Program(self.dice.choice((1, 20, 900)) * MILLISECOND_US)
+        self.world.start(name, OWN, ProgramState(client, program, ["t"], SOURCE_COUNT, node_id))
+        self.world.order(name, Start(MASTERS, BROKERS, self.dice.randint(1, 2_000) * MILLISECOND_US))
+
+    def gone(self, name: str) -> None:
+        self.members = [other for other in self.members if other != name]
+        self.nodes = {node_id: other for node_id, other in self.nodes.items() if other != name}
+
     def join(self) -> None:
+        missing = [node_id for node_id in range(SOURCE_COUNT) if node_id not in self.nodes]
+        if missing and self.dice.random() < 0.7:
+            self.launch(self.dice.choice(missing))
+            return
         if len(self.members) >= MEMBERS_MAX:
             return
         self.started += 1
         name = f"c{self.started}-1"
         self.members.append(name)
         program = Program(self.dice.choice((1, 20, 900)) * MILLISECOND_US)
-        self.world.start(name, "served", PullConsumerState(name, "served", ReaderState(program), ["t"]))
+        self.world.start(name, SERVED, PullConsumerState(name, SERVED, ReaderState(program), ["t"]))
         self.world.order(name, StartPull(MASTERS, BROKERS, self.dice.randint(1, 2_000) * MILLISECOND_US))
 
     def leave(self) -> None:
-        name = self.one(self.members)
+        name = self.one(self.everyone())
         self.world.order(name, Shutdown())
-        self.members.remove(name)
+        self.gone(name)
 
     def crash(self) -> None:
-        name = self.one(self.members)
+        name = self.one(self.everyone())
         (self.world.kill if self.dice.random() < 0.5 else self.world.crash)(name)
-        self.members.remove(name)
+        self.gone(name)
 
     def pause(self) -> None:
-        name = self.one(self.members)
+        name = self.one(self.everyone())
         if self.dice.random() < 0.5:
             self.world.order(name, Pause())
         else:
             self.world.pause(name)
 
     def resume(self) -> None:
-        name = self.one(self.members)
+        name = self.one(self.everyone())
         if self.world.condition(name) != RUNNING:
             self.world.resume(name)
         self.world.order(name, Resume())
@@ -227,7 +266,7 @@ class TubeMqLife:
         self.world.start(name, "master", state)
 
     def link(self) -> int:
-        ends = self.one(self.members), self.one([*BROKERS.values(), *BROKERS.values(), *MASTERS])
+        ends = self.one(self.everyone()), self.one([*BROKERS.values(), *BROKERS.values(), *MASTERS])
         connection = self.world.connection(*ends)
         if connection is None:
             raise CommandError("link", "there is none")
@@ -259,7 +298,7 @@ class TubeMqLife:
                 self.revive(name)
         for route in self.world.routes.values():
             route.delay_us = None
-        for name in self.members:
+        for name in self.everyone():
             if self.world.condition(name) != RUNNING:
                 self.world.resume(name)
             self.world.order(name, Resume())
@@ -274,6 +313,9 @@ class TubeMqLife:
         for name in MASTERS:
             for broker in self.state(name).brokers.values():
                 broker.is_online = True
+        for node_id in range(SOURCE_COUNT):
+            if node_id not in self.nodes:
+                self.launch(node_id)
         if not self.members:
             self.join()
         for _ in range(QUIET_US // (30 * SECOND_US)):
@@ -287,8 +329,10 @@ class TubeMqLife:
     def partitions(self) -> dict[str, Partition]:
         return {key: each for name in BROKERS.values() for key, each in self.state(name).partitions.items()}
 
-    def held(self) -> dict[str, list[str]]:
-        return {name: self.state(name).reader.held for name in self.members}
+    def held(self, group: str) -> dict[str, list[str]]:
+        if group == SERVED:
+            return {name: sorted(self.state(name).reader.held) for name in self.members}
+        return {name: sorted(self.state(name).consumer.held) for _, name in sorted(self.nodes.items())}
 
     def is_started(self) -> bool:
-        return all(self.state(name).phase == STARTED for name in self.members)
+        return all(self.state(name).phase == STARTED for name in self.everyone())

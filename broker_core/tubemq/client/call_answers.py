@@ -182,6 +182,8 @@ class CallAnswers:
         state = self.state
         for call in [*state.calls.values()]:
             if call.connection >= 0 and call.asked_us + REQUEST_TIMEOUT_US <= now_us:
+                if call.connection == state.links.get(MASTER_LINK):  # a silent master: another one may answer
+                    next_master(state, out)
                 self.answered(call, NO_ANSWER, now_us, out)
         asked = [call.asked_us for call in state.calls.values() if call.connection >= 0]
         state.is_watched = bool(asked)

@@ -16,6 +16,7 @@ from broker_core.tubemq.assignment import owned_by
 from broker_core.tubemq.broker import Broker, BrokerState, Partition
 from broker_core.tubemq.client import producer as producers
 from broker_core.tubemq.client.balance_program import BalanceProgram
+from broker_core.tubemq.client.call_answers import REQUEST_TIMEOUT_US
 from broker_core.tubemq.client.producer import Producer, ProducerState
 from broker_core.tubemq.client.program_state import Orders, ProgramState, Shutdown, Start
 from broker_core.tubemq.configuration import configured
@@ -329,3 +330,12 @@ def test_crashed_consumers_partitions_are_nobodys_after_thirty_seconds() -> None
     }
     assert {key for key, owner in owners.items() if not owner} == set(owned_by(KEYS, 2, 0))
     assert list(world.slots["master"].node.state.groups["g"].members) == ["c1"]
+
+
+def test_start_asks_the_next_master_when_the_first_one_is_silent() -> None:
+    node, out = BalanceProgram(program_state(), Counted()), Played("a")
+    play(node, out, PERSON, Start(["m1", "m2"], {1: "b1"}, 0))
+    wake(node, out, "boot")
+    node.wake("requests", REQUEST_TIMEOUT_US, out)
+    ((connection, request),) = wake(node, out, "call:main")
+    assert out.connected[connection] == "m2" and type(request) is r.RegisterRequestC2MV2

@@ -3,7 +3,7 @@
 from broker_core.clock import SECOND_US
 from broker_core.tubemq import requests as r
 from broker_core.tubemq.configuration import configured
-from broker_core.tubemq.master import Master, MasterState
+from broker_core.tubemq.master import Master, MasterState, TakeOver
 from tests.core.playbook import Played, play, wake
 
 META = ["orders#1:1:2:1,2:1:2:1"]
@@ -71,3 +71,16 @@ def test_group_goes_with_its_last_member_so_the_next_may_bring_another_count():
     play(node, out, 1, r.CloseRequestC2M("a", "g"))
     assert node.state.groups == {} and "consumer:g:a" not in out.deadlines
     assert register(node, out, "b", 5, 4) == 200
+
+
+def test_maps_number_is_never_that_of_another_masters_map():
+    """A client that knows number 1 of the first master would take number 1 of the second for the same map."""
+    numbers = []
+    for took_over_us in (0, 50 * SECOND_US):
+        node, out = master()
+        node.state.is_standby = took_over_us > 0
+        node.receive(0, TakeOver(), took_over_us, out)
+        register(node, out, "a", 1, 0, now_us=took_over_us)
+        ((_, answer),) = play(node, out, 1, r.GetPartMetaRequestC2M("a", "g", -2), now_us=took_over_us)
+        numbers.append(answer.topic_meta_id)
+    assert numbers == [1, 50_000]
