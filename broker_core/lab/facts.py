@@ -21,8 +21,9 @@ from broker_core.lab.pulsar.lane import PulsarRules
 from broker_core.lab.rabbitmq.facts import RabbitMqFacts, rabbitmq_facts
 from broker_core.lab.shared.facts import LaneFacts, facts_of_any
 from broker_core.lab.shared.lane import Lane
+from broker_core.lab.tubemq.facts import TubeMqFacts, tubemq_facts
 
-AnyLane = KafkaFacts | PulsarFacts | RabbitMqFacts | LaneFacts
+AnyLane = KafkaFacts | PulsarFacts | RabbitMqFacts | TubeMqFacts | LaneFacts
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,8 @@ def facts_of_lane(lane: Lane) -> LaneFacts:
             return kafka_facts(lane)
         case "rabbitmq":
             return rabbitmq_facts(lane)
+        case "tubemq":
+            return tubemq_facts(lane)
     return LaneFacts(**facts_of_any(lane))  # type: ignore[arg-type]
 
 

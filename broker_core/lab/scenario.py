@@ -29,6 +29,7 @@ from broker_core.lab.shared.setup import LaneSetup
 from broker_core.lab.sizing import check_scenario_size
 from broker_core.lab.topic import workload_topic
 from broker_core.lab.tubemq import lane as tubemq
+from broker_core.lab.tubemq.options import TUBEMQ_FIELDS, check_tubemq
 from broker_core.lab.workload.parse import workload_from_json
 
 
@@ -53,14 +54,13 @@ DEFAULT_ALGORITHM = MappingProxyType(
 LANES_MAX = 8
 PARTITIONS_MAX = cluster.PARTITIONS_MAX
 """Of a topic, in Kafka and TubeMQ."""
-BROKERS_MAX = 100
 NETWORK_DELAY_MAX_US = 1_000_000
 SEED_MAX = 2**63 - 1
 _FIELDS = {"name", "seed", "workload", "lanes", "consumers", "consumer_rate", "lesson"}
 _LANE_FIELDS = {
     "pulsar": {"network_delay_us", *PULSAR_FIELDS},
     "kafka": {"partitions", "topic", "network_delay_us", *CLUSTER_FIELDS},
-    "tubemq": {"partitions", "brokers", "topic", "network_delay_us"},
+    "tubemq": {"partitions", "topic", "network_delay_us", *TUBEMQ_FIELDS},
     "rabbitmq": {"topic", "prefetch", "consumer_timeout_ms", "topology", "network_delay_us"},
 }
 
@@ -225,9 +225,7 @@ def _check_options(model: str, entry: Json, where: str, source_topic: str) -> Js
     if model == "kafka":
         options |= check_cluster(entry, where, topic)
     if model == "tubemq":
-        options["brokers"] = whole(f"{where}.brokers", entry.get("brokers", 3), 1, BROKERS_MAX)
-        if options["partitions"] % options["brokers"]:
-            raise CommandError(f"{where}.partitions", "must be a multiple of the number of brokers")
+        options |= check_tubemq(entry, where, options["partitions"])
     if "prefetch" in entry:
         # Instead of the number in the algorithm's name, until the lane is switched to another.
         options["prefetch"] = whole(f"{where}.prefetch", entry["prefetch"], 0, PREFETCH_MAX)

@@ -4,6 +4,7 @@ costs)."""
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Any
 
 from broker_core.events import Json
@@ -16,6 +17,7 @@ from broker_core.lab.pulsar.lane import PARTITIONS
 from broker_core.lab.pulsar.options import TYPE_OF
 from broker_core.lab.shared.lane import Lane
 from broker_core.lab.size import LaneSize, check_parts, keys_parts
+from broker_core.lab.tubemq.reading import TubeMqReading
 from broker_core.pulsar.selectors.consistent_hash import POINTS
 from broker_core.rabbitmq.broker_base import BrokerState
 
@@ -66,6 +68,9 @@ def size_of_lane(lane: Lane, algorithm: str | None = None) -> LaneSize:
     if lane.model == "rabbitmq":
         return _size_of_server(lane)
     slot = lane.world.slots.get(CONTROLLER)
+    if isinstance(lane.reads, TubeMqReading):
+        size = size_of(lane.model, algorithm or lane.algorithm, lane.options, len(lane.consumers))
+        return replace(size, partitions=len(lane.reads.partition_keys))
     if slot is None:
         return size_of(lane.model, algorithm or lane.algorithm, lane.options, len(lane.consumers))
     state: ControllerState = slot.node.state

@@ -33,11 +33,13 @@ from dashboard.sentences.strategies import STRATEGIES
 from dashboard.sentences.study import STUDY
 from dashboard.sentences.subscription import SUBSCRIPTION
 from dashboard.sentences.topology import TOPOLOGY
+from dashboard.sentences.tubemq import TUBEMQ_ORDERS
 
 EVERYWHERE: Mapping[str, Any] = {
     **CHROME,
     **STAGE,
     **LANES,
+    **TUBEMQ_ORDERS,
     **ALGORITHMS,
     **EVENTS,
     **QUEUES,

@@ -118,6 +118,26 @@ ALGORITHMS = {
         "Hash of broker:topic:partition modulo sourceCount = nodeId. Key to partition is our own router: "
         "Java hash modulo 12."
     ),
+    "tubemq.sticky": _("Sticky"),
+    "tubemq.sticky.note": _("operator deals"),
+    "tubemq.sticky.about": _(
+        "sourceCount -1. A client keeps what it had; the rest goes to those with fewest."
+    ),
+    "tubemq.by_lag": _("By lag"),
+    "tubemq.by_lag.note": _("operator deals"),
+    "tubemq.by_lag.about": _(
+        "sourceCount -1. Partitions with most waiting first, each to the client with least waiting."
+    ),
+    "tubemq.server": _("Server-side"),
+    "tubemq.server.note": _("master decides"),
+    "tubemq.server.about": _(
+        "The master gives partitions out every 30 s: first in runs, later keep, fill, level."
+    ),
+    "tubemq.article": _("Article modulo"),
+    "tubemq.article.note": _ARTICLE,
+    "tubemq.article.about": _(
+        "The master: hash modulo clients, over all partitions. TubeMQ has no hash there."
+    ),
     "rabbitmq.prefetch_5": _("Prefetch 5"),
     "rabbitmq.prefetch_5.note": _("work queue"),
     "rabbitmq.prefetch_5.about": _("In turn, to consumers with fewer than 5 unacked."),

@@ -18,14 +18,15 @@ LANES: list[dict[str, Any]] = [
     {"model": "kafka", "partitions": 4, "brokers": 3},
     {"model": "pulsar", "receipts": True},
     {"model": "pulsar", "id": "sticky", "algorithm": "sticky"},
-    {"model": "tubemq"},
+    {"model": "tubemq", "masters": 2},
     {"model": "rabbitmq"},
 ]
-EVERY, KAFKA, PULSAR, RABBITMQ = (
+EVERY, KAFKA, PULSAR, RABBITMQ, TUBEMQ = (
     ["kafka", "pulsar", "sticky", "tubemq", "rabbitmq"],
     ["kafka"],
     ["pulsar", "sticky"],
     ["rabbitmq"],
+    ["tubemq"],
 )
 PLACE: Json = {"topic": "records", "partition": 0}
 LINK = {"one": "broker-1", "other": "broker-2"}
@@ -116,6 +117,18 @@ CASES: dict[str, tuple[list[str], Json, list[tuple[str, Json]]]] = {
     "rabbitmq_start": (RABBITMQ, {}, [("rabbitmq_crash", {})]),
     "rabbitmq_consume": (RABBITMQ, {"prefetch": 1}, []),
     "rabbitmq_settle": (RABBITMQ, {"how": "ack"}, []),
+    "tubemq_restart": (TUBEMQ, {"source_count": 9}, []),
+    "tubemq_assign": (TUBEMQ, {"partitions": ["1:records:0"]}, []),
+    "tubemq_call": (TUBEMQ, {"call": "getNodeId"}, []),
+    "tubemq_hold": (TUBEMQ, {}, []),
+    "tubemq_confirm": (TUBEMQ, {}, []),
+    "tubemq_offline": (TUBEMQ, {"broker": 2}, []),
+    "tubemq_online": (TUBEMQ, {"broker": 2}, [("tubemq_offline", {"broker": 2})]),
+    "tubemq_accept": (TUBEMQ, {"broker": 2, "accepts": False}, []),
+    "tubemq_black_list": (TUBEMQ, {"listed": True}, []),
+    "tubemq_expand": (TUBEMQ, {"broker": 2, "count": 9}, []),
+    "tubemq_failover": (TUBEMQ, {}, []),
+    "tubemq_rule": (TUBEMQ, {"source": None}, []),
 }
 """Kind -> the lanes that it changes when it is ordered in all, its arguments, and what must have been ordered
 before."""

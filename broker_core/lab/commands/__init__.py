@@ -30,6 +30,8 @@ from broker_core.lab.commands.rabbitmq_access import ACCESS_COMMANDS
 from broker_core.lab.commands.rabbitmq_consumer import WORKER_COMMANDS
 from broker_core.lab.commands.rabbitmq_server import RUN_COMMANDS
 from broker_core.lab.commands.rabbitmq_trace import TraceMethods
+from broker_core.lab.commands.tubemq_client import CLIENT_COMMANDS
+from broker_core.lab.commands.tubemq_cluster import CLUSTER_COMMANDS
 from broker_core.lab.fields import COMMAND_ID, LANE_ID, refuse_unknown
 from broker_core.lab.limits import DEFAULT_LIMITS, Limits
 from broker_core.lab.older_names import renamed
@@ -60,6 +62,8 @@ _ALL_KINDS: tuple[type[Command], ...] = (
     TraceMethods,
     *RUN_COMMANDS,
     *WORKER_COMMANDS,
+    *CLIENT_COMMANDS,
+    *CLUSTER_COMMANDS,
 )
 COMMANDS: Mapping[str, type[Command]] = MappingProxyType({command.kind: command for command in _ALL_KINDS})
 CONSUMER_KINDS = frozenset(

@@ -64,7 +64,7 @@ class Reading(Protocol):
 
     def way_in(self) -> str:
         """How this lane takes a newcomer in, for the words that tell it beforehand: ring, halves, exclusive,
-        failover, standby, eager, cooperative, restart, turn."""
+        failover, standby, eager, cooperative, restart, newcomer, dealt, cycle, turn."""
         ...
 
     def redelivered(self) -> int:

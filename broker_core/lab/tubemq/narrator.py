@@ -9,6 +9,7 @@ from broker_core.events import Cause, Json, TurningPoint
 from broker_core.lab.shared.bill import Bill
 from broker_core.lab.shared.codes import code_of
 from broker_core.lab.tubemq.reading import is_alive
+from broker_core.lab.tubemq.sharing import deal, is_dealt
 from broker_core.tubemq import requests as r
 from broker_core.tubemq.client_id import host_of
 
@@ -23,6 +24,9 @@ STARTING_CODES = (
     "tubemq.refused",
     "tubemq.node_taken",
     "tubemq.occupied",
+    "tubemq.dealing",
+    "tubemq.by_master",
+    "tubemq.one_changed",
 )
 
 
@@ -57,6 +61,11 @@ class TubeMqNarrator:
         lane.say(
             code_of("tubemq.given_up", ghost=is_ghost), consumer=name, partitions=had if is_ghost else void
         )
+        if not is_ghost and is_dealt(lane):
+            notes = self.reads.notes
+            notes.plan = [other for other in notes.plan if other != name]
+            notes.by_hand.pop(name, None)
+            deal(lane, Cause())
 
     def told(self, lane: Lane, event: TurningPoint) -> None:
         match event.kind:
@@ -65,7 +74,9 @@ class TubeMqNarrator:
             case "tubemq.client.disconnected" | "tubemq.client.released" | "tubemq.client.stopped":
                 self.reads.notes.stop_reading(event.data["client"], lane.now_us, event.data["partitions"])
             case "tubemq.client.refused":
-                self.say_refused(lane, event.data["consumer"], event.data["code"], event.inputs["node_id"])
+                self.say_refused(
+                    lane, event.data["consumer"], event.data["code"], event.inputs.get("node_id", -1)
+                )
 
     def begin_reading(self, lane: Lane, event: TurningPoint) -> None:
         """Partitions are read again: the bill notes for how long they were not."""
@@ -114,6 +125,9 @@ class TubeMqNarrator:
                     "to_count": len(notes.plan),
                     "partitions_total": bill.partitions_total,
                 }
+            if is_dealt(lane) or self.reads.by_master or lane.sentence["code"] == "tubemq.one_changed":
+                lane.say("tubemq.master_dealt" if self.reads.by_master else "tubemq.dealt", **numbers)
+                return
             lane.say(
                 code_of("tubemq.restarted", back=is_back, first=not was, same=was == len(notes.plan)),
                 **numbers,

@@ -1,8 +1,10 @@
-"""Who runs a TubeMQ group in the lab, and what the lab itself knows of it: the lane's own, no part of TubeMQ.
+"""Who runs a TubeMQ group in the lab: the lane's own, no part of TubeMQ.
 
-Since the master refuses a client whose source count is not the group's, an operator has to keep the counts
-right. The lane's notes hold the plan, which consumer is which node id; the operator takes a dead client off
-the books by sending what it would have sent itself at the end of `shutdown()`.
+    TakeOff   a dead client goes off the books: what it would have sent itself at the end of shutdown()
+    Deal      the application's own coordinator shares the partitions out, where clients do not by the modulo
+
+Since the master refuses a client whose source count is not the group's, the operator keeps the counts right; and where
+the count is not used, it says which client takes what.
 """
 
 from __future__ import annotations
@@ -12,65 +14,52 @@ from typing import Any
 
 import msgspec
 
+from broker_core.kafka.assignors.custom import AssignorFailed, custom_assignor
+from broker_core.kafka.assignors.protocol import Subscription
 from broker_core.sim.node import PERSON, Outbox
 from broker_core.tubemq import requests as r
-from broker_core.tubemq.partition_key import broker_of
+from broker_core.tubemq.assigners import ASSIGNERS
+from broker_core.tubemq.partition_key import broker_of, parse_partition_key
+
+DEAL = "deal"
+OWN = "own"
+"""The rule that is the user's own text."""
 
 
 class Connect(msgspec.Struct, frozen=True, tag="lab.tubemq.operator.connect", array_like=True):
     """A person starts the operator. brokers: node name of each broker id."""
 
-    master: str
     brokers: dict[int, str]
 
 
 class TakeOff(msgspec.Struct, frozen=True, tag="lab.tubemq.operator.take_off", array_like=True):
-    """A person has made sure that this client is dead."""
+    """A person has made sure that this client is dead. master: the active one."""
 
     client_id: str
     group: str
     partitions: list[str]
+    master: str
 
 
-@dataclass(slots=True)
-class Notes:
-    """plan: consumer of each node id; its length is the source count of the last restart. count_at_rest: what
-    it was when the lane last came to rest, None before the first time. readers: partition -> client that
-    reads it, as the clients have told. stopped: partition -> since when nobody who is alive has read it, of
-    those that were read before.
-    """
+class Deal(msgspec.Struct, frozen=True, tag="lab.tubemq.operator.deal", array_like=True):
+    """Share these partitions out among these members. rule: of ASSIGNERS, or OWN with its text. previous: partition ->
+    member that had it. lags: partition -> messages that wait."""
 
-    plan: list[str] = field(default_factory=list)
-    count_at_rest: int | None = None
-    readers: dict[str, str] = field(default_factory=dict)
-    stopped: dict[str, int] = field(default_factory=dict)
-
-    def begin_reading(self, client_id: str, partitions: list[str], now_us: int) -> dict[str, int]:
-        """The client reads these and no others. Gives those that nobody read lately, with since when."""
-        self.stop_reading(
-            client_id,
-            now_us,
-            [key for key, reader in self.readers.items() if reader == client_id and key not in partitions],
-        )
-        self.readers |= dict.fromkeys(partitions, client_id)
-        return {key: self.stopped.pop(key) for key in partitions if key in self.stopped}
-
-    def stop_reading(self, client_id: str, now_us: int, partitions: list[str] | None = None) -> None:
-        """The client reads these no longer; None: nothing at all."""
-        if partitions is None:
-            partitions = [key for key, reader in self.readers.items() if reader == client_id]
-        for key in partitions:
-            if self.readers.get(key) == client_id:
-                del self.readers[key]
-                self.stopped.setdefault(key, now_us)
+    rule: str
+    members: list[str]
+    partitions: list[str]
+    previous: dict[str, str]
+    lags: dict[str, int]
+    source: str = ""
 
 
 @dataclass(slots=True)
 class OperatorState:
-    """master, brokers: connections; brokers by their ids."""
+    """brokers: node names. deal: the one that is to be worked out. shares: the last one's, member -> partitions."""
 
-    master: int = 0
-    brokers: dict[int, int] = field(default_factory=dict)
+    brokers: dict[int, str] = field(default_factory=dict)
+    deal: Deal | None = None
+    shares: dict[str, list[str]] = field(default_factory=dict)
 
 
 class Operator:
@@ -81,16 +70,69 @@ class Operator:
         if connection != PERSON:
             return  # the answers to its requests need nothing more
         match message:
-            case Connect(master, brokers):
-                self.state.master = out.connect(master)
-                self.state.brokers = {broker_id: out.connect(name) for broker_id, name in brokers.items()}
-            case TakeOff(client_id, group, partitions):
+            case Connect(brokers):
+                self.state.brokers = brokers
+            case TakeOff(client_id, group, partitions, master):
+                errands: dict[str, list[r.Request]] = {}
                 for key in partitions:
-                    out.send(
-                        self.state.brokers[broker_of(key)],
-                        r.RegisterRequestC2B(r.UNREGISTER, client_id, group, key),
-                    )
-                out.send(self.state.master, r.CloseRequestC2M(client_id, group))
+                    request = r.RegisterRequestC2B(r.UNREGISTER, client_id, group, key)
+                    errands.setdefault(self.state.brokers[broker_of(key)], []).append(request)
+                errands[master] = [r.CloseRequestC2M(client_id, group)]
+                for name, requests in errands.items():
+                    self.send(name, requests, out)
+            case Deal():
+                self.state.deal = message
+                out.deadline(DEAL, now_us)
+
+    def send(self, name: str, requests: list[r.Request], out: Outbox) -> None:
+        """On a connection of its own: whoever it goes to may have come back since the last errand."""
+        connection = out.connect(name)
+        for request in requests:
+            out.send(connection, request)
+        out.close(connection)
 
     def wake(self, name: str, now_us: int, out: Outbox) -> None:
-        """It sets no deadlines."""
+        """Work the deal out. Raises Held while the user's own rule is worked out elsewhere, and then nothing has changed."""
+        deal = self.state.deal
+        if deal is None:
+            return
+        numbers = {"members": len(deal.members), "partitions": len(deal.partitions)}
+        try:
+            shares = dealt(deal)
+        except AssignorFailed as failed:
+            self.state.deal = None
+            out.tell("tubemq.group.rule_failed", f"tubemq.assigner.{deal.rule}", numbers,
+                     {"reason": failed.reason, "line": failed.line})  # fmt: skip
+            return
+        self.state.deal, self.state.shares = None, shares
+        moved = sum(
+            deal.previous.get(key, member) != member for member, keys in shares.items() for key in keys
+        )
+        out.tell("tubemq.group.dealt", f"tubemq.assigner.{deal.rule}", numbers, {"moved": moved, **numbers})
+
+
+def dealt(deal: Deal) -> dict[str, list[str]]:
+    """Member -> its partitions. Raises AssignorFailed for a rule of the user's that fails."""
+    if deal.rule != OWN:
+        return ASSIGNERS[deal.rule](deal.members, deal.partitions, deal.previous, deal.lags)
+    # As for a Kafka group: a topic is what the function knows, so each broker's part of one is a topic to it.
+    counts: dict[str, int] = {}
+    for key in deal.partitions:
+        topic, _, number = key.rpartition(":")
+        counts[topic] = max(counts.get(topic, 0), int(number) + 1)
+    members = {
+        member: Subscription(
+            tuple(counts),
+            tuple(_place(key) for key in deal.partitions if deal.previous.get(key) == member),
+        )
+        for member in deal.members
+    }
+    answer = custom_assignor(deal.source).assign(members, counts)
+    return {
+        member: [f"{topic}:{number}" for topic, number in answer.get(member, ())] for member in deal.members
+    }
+
+
+def _place(key: str) -> tuple[str, int]:
+    parsed = parse_partition_key(key)
+    return f"{parsed.broker_id}:{parsed.topic}", parsed.partition_id

@@ -10,37 +10,56 @@ from broker_core.errors import InvariantError
 from broker_core.events import Json
 from broker_core.hashing.java_hash import java_text, string_hash_unsigned
 from broker_core.lab.consumer import CRASHED, GONE, Consumer
-from broker_core.lab.tubemq.operator import Notes
+from broker_core.lab.tubemq.notes import Notes
 from broker_core.lab.tubemq.views.clients import clients_view, partitions_view
 from broker_core.lab.workload.live_keys import NO_KEY
 from broker_core.sim.slot import CRASHED as NODE_CRASHED
 from broker_core.sim.slot import Slot
 from broker_core.tubemq import requests as r
+from broker_core.tubemq.assigners import ASSIGNERS
 from broker_core.tubemq.assignment import node_of
 from broker_core.tubemq.broker import BrokerState, Consumed, Partition
-from broker_core.tubemq.client.consumer_object import ASSIGNER
 from broker_core.tubemq.client.producer import ProducerState
-from broker_core.tubemq.client.program_state import STARTED, STOPPING, ProgramState
+from broker_core.tubemq.client.program_state import STARTED, STOPPED, STOPPING, ProgramState
+from broker_core.tubemq.client.pull_consumer_state import PullConsumerState
+from broker_core.tubemq.client_id import host_of
 from broker_core.tubemq.group import Member
 from broker_core.tubemq.master import MasterState
-from broker_core.tubemq.partition_key import PartitionKey
+from broker_core.tubemq.metadata import PartitionMetadata
+from broker_core.tubemq.partition_key import PartitionKey, broker_of
 
 if TYPE_CHECKING:
     from broker_core.lab.shared.lane import Lane
 
 GROUP = "lab"
-MASTER, PRODUCER = "tubemq:master", "tubemq:producer"
+MASTERS, PRODUCER = ("tubemq:master", "tubemq:master-2"), "tubemq:producer"
+OPERATOR = "tubemq:operator"
+"""No consumer can have such a name."""
+MODULO, SERVER, ARTICLE = "modulo", "server", "article"
+"""Algorithms beside those of `broker_core/tubemq/assigners/`; with the last two the master balances."""
+NOT_USED = -1
+"""A source count."""
+RESTART_ALL, NEWCOMER_FIRST = "restart_all", "newcomer_first"
+"""Orders in which a group by the modulo takes in another client: the right one, and the wrong one."""
+Client = ProgramState | PullConsumerState
 
 
 class TubeMqReading:
-    """brokers: node name of each broker id. partition_keys: all partitions, in their order. notes: what the
-    lab itself knows of the group."""
+    """brokers: node name of each broker id; masters: node names. partition_keys: all partitions, in their order, those that
+    were added last. notes: what the lab itself knows of the group. over: the set that is dealt out. source_count: NOT_USED
+    if clients do not start with the group's."""
 
     lane: Lane
 
     fresh: None = None
 
-    def __init__(self, options: Json) -> None:
+    def __init__(self, options: Json, algorithm: str) -> None:
+        self.algorithm = algorithm
+        self.by_master = algorithm in (SERVER, ARTICLE)
+        self.over: str = options.get("over", "configured")
+        self.scale_out: str = options.get("scale_out", RESTART_ALL)
+        self.source_count: int | None = options.get("source_count")
+        self.masters = MASTERS[: options.get("masters", 1)]
         self.topic: str = options["topic"]
         self.each: int = options["partitions"] // options["brokers"]
         self.brokers = {
@@ -53,13 +72,27 @@ class TubeMqReading:
         ]
         self.notes = Notes()
         self.routes: dict[int, str] = {}
-        self.nodes: tuple[int, list[int]] = (0, [])  # source count -> node id of each partition
+        self.nodes: dict[int, list[int]] = {}  # source count -> node id of each partition
+        self.plan_of: list[str | None] | None = None  # of each partition, until something changes
         self.key_places: list[int] = []  # of each live key: place of its partition in partition_keys
         self.place_of = {key: place for place, key in enumerate(self.partition_keys)}
         self.parts: dict[str, Partition] = {}
+        self.known_down: list[int] = []
 
     def forget(self) -> None:
         self.parts = {}
+        self.plan_of = None
+        if self.known_down != self.notes.down:
+            self.known_down = self.notes.down[:]
+            self.routes.clear()
+            self.key_places.clear()
+        for key in self.notes.added:
+            if key not in self.place_of:  # the producer holds this very list
+                self.place_of[key] = len(self.partition_keys)
+                self.partition_keys.append(key)
+                self.routes.clear()
+                self.nodes.clear()
+                self.key_places.clear()
 
     def partition_of(self, code: int) -> str:
         """The partition of a key."""
@@ -68,8 +101,17 @@ class TubeMqReading:
             number = string_hash_unsigned(java_text(self.lane.messages.key_bytes(code))) % len(
                 self.partition_keys
             )
-            key = self.routes[code] = self.partition_keys[number]
+            key = self.routes[code] = self.next_up(number)
         return key
+
+    def next_up(self, number: int) -> str:
+        """The partition at this place, or the next one whose broker is online: a producer publishes nowhere else."""
+        keys, down = self.partition_keys, self.notes.down
+        for place in range(number, number + len(keys)):
+            key = keys[place % len(keys)]
+            if not down or broker_of(key) not in down:
+                return key
+        return keys[number]
 
     def sent(self) -> ProducerState:
         """What the producer knows of what it has sent."""
@@ -80,14 +122,31 @@ class TubeMqReading:
         key = self.partition_keys[self.sent().turn] if code == NO_KEY else self.partition_of(code)
         return key not in self.notes.readers
 
-    def client(self, incarnation: str) -> ProgramState:
-        state: ProgramState = self.lane.world.slots[incarnation].node.state
+    def client(self, incarnation: str) -> Client:
+        state: Client = self.lane.world.slots[incarnation].node.state
         return state
+
+    def master(self) -> tuple[str, MasterState]:
+        """The active master, by its node's name; the first one while none is active."""
+        states = {name: self.lane.world.slots[name].node.state for name in self.masters}
+        return next(
+            ((name, state) for name, state in states.items() if not state.is_standby),
+            (self.masters[0], states[self.masters[0]]),
+        )
+
+    def group_map(self) -> dict[str, bool]:
+        """Partition -> subscribable, as the master tells the group's members; {} while it has told nobody."""
+        _, master = self.master()
+        group = master.groups.get(GROUP)
+        return (
+            {}
+            if group is None
+            else PartitionMetadata(0, tuple(group.topic_meta), tuple(master.brokers)).status
+        )
 
     def members(self) -> dict[str, Member]:
         """Clients that the master knows."""
-        state: MasterState = self.lane.world.slots[MASTER].node.state
-        group = state.groups.get(GROUP)
+        group = self.master()[1].groups.get(GROUP)
         return {} if group is None else group.members
 
     def member(self, client_id: str) -> Member | None:
@@ -124,14 +183,44 @@ class TubeMqReading:
         return weights
 
     def planned(self) -> list[str | None]:
-        """Of each partition the consumer whose node id it falls to, whether or not that one holds it just
-        now, or is alive at all."""
-        plan = self.notes.plan
-        if not plan:
-            return [None] * len(self.partition_keys)
-        if self.nodes[0] != len(plan):
-            self.nodes = (len(plan), [node_of(key, len(plan)) for key in self.partition_keys])
-        return [plan[node_id] for node_id in self.nodes[1]]
+        """Of each partition the consumer that it falls to, whether or not that one holds it just now, or is alive at
+        all. Where the master balances: whoever is registered for it."""
+        if self.plan_of is None:
+            self.plan_of = self._planned()
+        return self.plan_of
+
+    def _planned(self) -> list[str | None]:
+        notes = self.notes
+        takers: list[str | None] = [None] * len(self.partition_keys)
+        if self.by_master:
+            owners = (host_of(self.place(key).owner) for key in self.partition_keys)
+            return [name if name in notes.plan else None for name in owners]
+        if self.algorithm in ASSIGNERS or notes.own_rule is not None:
+            self._give(takers, notes.shares)
+        else:
+            by_count: dict[int, dict[int, str]] = {}
+            for name in notes.plan:
+                if name not in notes.by_hand:
+                    count, node_id = notes.started_with(name)
+                    by_count.setdefault(count, {}).setdefault(node_id, name)
+            for count, names in by_count.items():
+                for place, node_id in enumerate(self.nodes_of(count) if count > 0 else ()):
+                    takers[place] = takers[place] or names.get(node_id)
+        self._give(takers, notes.by_hand)
+        return takers
+
+    def _give(self, takers: list[str | None], shares: Mapping[str, list[str]]) -> None:
+        for name, keys in shares.items():
+            for key in keys:
+                if key in self.place_of and name in self.notes.plan:
+                    takers[self.place_of[key]] = name
+
+    def nodes_of(self, source_count: int) -> list[int]:
+        """Node id of each partition."""
+        nodes = self.nodes.get(source_count)
+        if nodes is None:
+            nodes = self.nodes[source_count] = [node_of(key, source_count) for key in self.partition_keys]
+        return nodes
 
     def units(self) -> dict[str, str | None]:
         return dict(zip(self.partition_keys, self.planned(), strict=True))
@@ -157,7 +246,7 @@ class TubeMqReading:
         for consumer in self.lane.consumers.values():
             if is_alive(consumer):
                 client = clients[consumer.name] = self.client(consumer.incarnation)
-                if client.phase != STARTED or client.todo or ASSIGNER in client.consumer.calls:
+                if client.phase != STOPPED and (client.phase != STARTED or client.is_busy):
                     return False
         others = (
             slot
@@ -166,10 +255,23 @@ class TubeMqReading:
         )
         if any(slot.node.state.phase == STOPPING for slot in others):
             return False
+        status = self.group_map()
+        if self.by_master:
+            # A newcomer waits for a cycle in which it is given something, if there is something for each.
+            if len(clients) <= len(self.partition_keys) and not all(
+                client.registered for client in clients.values()
+            ):
+                return False
+            return not clients or all(
+                key in self.notes.readers for key in self.partition_keys if status.get(key)
+            )
         return all(
-            name not in clients or self.notes.readers.get(key) == clients[name].client_id
+            name not in clients
+            or clients[name].phase == STOPPED
+            or not status.get(key)
+            or self.notes.readers.get(key) == clients[name].client_id
             for key, name in zip(self.partition_keys, self.planned(), strict=True)
-        )  # fmt: skip
+        )
 
     def dark_units(self) -> tuple[int, int]:
         return len(self.partition_keys) - len(self.notes.readers), len(self.partition_keys)
@@ -197,11 +299,9 @@ class TubeMqReading:
     def done_unconfirmed(self, slot: Slot) -> int:
         """Messages that a client's program has done and its brokers do not know of: their batch is not done,
         or its confirmation under way."""
-        client: ProgramState = slot.node.state
+        client: Client = slot.node.state
         queues = [
-            slot.links[connection].queue
-            for connection in client.consumer.links.values()
-            if connection in slot.links
+            slot.links[connection].queue for connection in client.links.values() if connection in slot.links
         ]
         confirmed = [
             message.partition
@@ -212,13 +312,18 @@ class TubeMqReading:
         count = sum(self.place(key).pending for key in confirmed)
         if slot.condition == NODE_CRASHED:
             return count
-        count += sum(self.place(key).pending for key in client.unconfirmed)
+        if isinstance(client, ProgramState):
+            count += sum(self.place(key).pending for key in client.unconfirmed)
         if client.reading:
             count += self.place(client.reading).pending - len(client.batch) - (client.program.hand >= 0)
         return count
 
     def way_in(self) -> str:
-        return "restart"
+        if self.by_master:
+            return "cycle"
+        if self.algorithm in ASSIGNERS or self.notes.own_rule is not None:
+            return "dealt"
+        return "restart" if self.scale_out == RESTART_ALL else "newcomer"
 
     def redelivered(self) -> int:
         return sum(broker.read_again for broker in self.broker_states())
@@ -284,11 +389,10 @@ class TubeMqReading:
 
     def check(self) -> None:
         partitions, readers = self.partitions(), self.notes.readers
-        owners: dict[str, str] = {}
         for key, partition in partitions.items():
             place = partition.groups.get(GROUP) or Consumed()
             offset, pending = place.offset, place.pending
-            owner = owners[key] = place.owner
+            owner = place.owner
             if offset < 0 or pending < 0 or not offset + pending <= place.furthest <= partition.end:
                 raise InvariantError(
                     f"{key}: offset {offset} and {pending}, read to {place.furthest}, end {partition.end}"
@@ -297,15 +401,6 @@ class TubeMqReading:
                 raise InvariantError(
                     f"{readers[key]} reads {key}, whose broker has registered {owner or 'nobody'}"
                 )
-        for consumer in self.lane.consumers.values():
-            if is_alive(consumer):
-                client = self.client(consumer.incarnation)
-                for key in client.registered:
-                    if owners[key] != client.client_id:
-                        raise InvariantError(
-                            f"{client.client_id} believes it holds {key}, its broker says "
-                            f"{owners[key] or 'nobody'}"
-                        )
 
 
 def is_alive(consumer: Consumer | None) -> bool:

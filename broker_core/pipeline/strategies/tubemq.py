@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.hashing.java_hash import MASK
-from broker_core.lab.scenario import BROKERS_MAX
+from broker_core.lab.tubemq.options import BROKERS_MAX
 from broker_core.pipeline.strategies.base import Family, Param, RouteTable, Step, Strategy, config_file
 from broker_core.pipeline.strategies.partitions import PARTITIONS, partition_routes
 

@@ -39,13 +39,8 @@ class Assigner:
         state = self.state
         state.next_pass_us = now_us + PASS_PERIOD_US
         out.deadline(PASS, state.next_pass_us)
-        if not self.is_busy:
+        if not state.is_busy:
             self.query(now_us, out)
-
-    @property
-    def is_busy(self) -> bool:
-        """Whether it waits for a call, or has one to make."""
-        return bool(self.state.todo) or ASSIGNER in self.state.consumer.calls
 
     def share(self, order: Share, now_us: int, out: Outbox) -> None:
         """It has other partitions from now on, and does not wait for its next pass."""

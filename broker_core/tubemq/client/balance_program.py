@@ -203,5 +203,5 @@ class BalanceProgram:
             return
         tell_losses(state, "tubemq.broker.one_owner", out)
         self.fetcher.look_at_batches(now_us, out)
-        if not self.assigner.is_busy:
+        if not state.is_busy:
             tell_partitions(state, out)  # a person has connected one

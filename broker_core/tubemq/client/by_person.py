@@ -16,6 +16,7 @@ from broker_core.tubemq.client.client_balance_consumer import ClientBalanceConsu
 from broker_core.tubemq.client.consumer_object import PERSON
 from broker_core.tubemq.client.fetcher import Fetcher
 from broker_core.tubemq.client.program_state import Hold, LetGo, MakeCall, ProgramState
+from broker_core.tubemq.client.reports import tell_answer
 
 SUCCESS = 200
 VALUES: dict[str, Callable[[ClientBalanceConsumer, str], Any]] = {
@@ -63,22 +64,22 @@ class ByPerson:
         return f"{PERSON}-{number}"
 
     def call(self, order: MakeCall, now_us: int, out: Outbox) -> None:
-        client, thread, key = self.consumer, self.free_thread(), order.key
-        last = self.state.consumer.last
+        """Make the call; its answer is a turning point, once it is there."""
+        thread = self.free_thread()
         if order.name in VALUES:
-            VALUES[order.name](client, key)
-            last[order.name] = LastAnswer(now_us, key, SUCCESS)
-            return
+            VALUES[order.name](self.consumer, order.key)
+            self.state.consumer.last[order.name] = LastAnswer(now_us, order.key, SUCCESS)
+        else:
+            self.coded(order, now_us, out, thread)
+        if thread not in self.state.consumer.calls:
+            tell_answer(self.state, order.name, out)
+
+    def coded(self, order: MakeCall, now_us: int, out: Outbox, thread: str) -> None:
+        client, key = self.consumer, order.key
         match order.name:
             case names.START:
-                client.start(
-                    dict.fromkeys(key.split(",")) if key else {},
-                    order.number,
-                    order.second,
-                    now_us,
-                    out,
-                    thread,
-                )
+                topics = dict.fromkeys(key.split(",")) if key else {}
+                client.start(topics, order.number, order.second, now_us, out, thread)
             case names.SHUTDOWN:
                 client.shutdown(now_us, out, thread)
             case names.QUERY:
@@ -93,12 +94,13 @@ class ByPerson:
                 client.get_message(now_us, out, thread)
             case names.CONFIRM:
                 try:
-                    client.confirm_consume(key, bool(order.number), now_us, out, thread)
+                    client.confirm_consume(key, order.number == 1, now_us, out, thread)
                 except ValueError:  # NumberFormatException, as there
-                    last[order.name] = LastAnswer(now_us, key, 0)
+                    self.state.consumer.last[order.name] = LastAnswer(now_us, key, 0)
 
     def ended(self, call: Call, result: CallResult, now_us: int, out: Outbox) -> None:
         """A person's call has its result."""
+        tell_answer(self.state, call.name, out)
         if call.name == names.GET and isinstance(result, CodedResult) and result.is_success:
             self.fetcher.received(result.messages, now_us, out)
             for number in result.messages:

@@ -372,6 +372,8 @@ class CallAnswers:
             heartbeats.drop(state, key)
         elif code in REST_AFTER_US:
             state.resting[key] = now_us + REST_AFTER_US[code]
+        elif code == r.SERVER_CONSUME_SPEED_LIMIT:
+            state.resting[key] = now_us + answer.min_limit_us
         else:
             state.idle.append(key)
         self.end(call, CodedResult(code, key), now_us)

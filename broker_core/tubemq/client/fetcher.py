@@ -23,7 +23,7 @@ REST = "rest"
 """Its deadline."""
 AT_ONCE = (
     r.NOT_FOUND, r.NONE_REGISTERED, r.ALL_WAITING, r.ALL_IN_USE, r.HB_NO_NODE, r.DUPLICATE_PARTITION,
-    r.CERTIFICATE_FAILURE,
+    r.CERTIFICATE_FAILURE, r.SERVER_CONSUME_SPEED_LIMIT,
 )  # fmt: skip
 """After these the next read may succeed; it waits for a partition if there is none."""
 

@@ -16,9 +16,15 @@ NO_KEY = -1
 
 
 class Connect(msgspec.Struct, frozen=True, tag="tubemq.producer.connect", array_like=True):
-    """A person starts the producer. brokers: node name of each broker id."""
+    """The producer may publish at these brokers from now on, and at no other. brokers: node name of each broker id."""
 
     brokers: dict[int, str]
+
+
+class AddPartitions(msgspec.Struct, frozen=True, tag="tubemq.producer.add_partitions", array_like=True):
+    """Its topic has these partitions, too."""
+
+    partitions: list[str]
 
 
 @dataclass(slots=True)
@@ -44,9 +50,15 @@ class Producer:
 
     def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
         if type(message) is Connect:
+            known = self.state.connections
             self.state.connections = {
-                broker_id: out.connect(name) for broker_id, name in message.brokers.items()
+                broker_id: known.get(broker_id) or out.connect(name)
+                for broker_id, name in message.brokers.items()
             }
+            self.routes.clear()
+        elif type(message) is AddPartitions:
+            for key in message.partitions:
+                self.state.sent.setdefault(key, 0)
             self.routes.clear()
 
     def wake(self, name: str, now_us: int, out: Outbox) -> None:
@@ -72,8 +84,11 @@ class Producer:
 
     def in_turn(self) -> tuple[int, str]:
         """The route of the next message without a key. Moves the turn on."""
-        partition = self.partitions[self.state.turn]
-        self.state.turn = (self.state.turn + 1) % len(self.partitions)
+        for _ in self.partitions:
+            partition = self.partitions[self.state.turn]
+            self.state.turn = (self.state.turn + 1) % len(self.partitions)
+            if broker_of(partition) in self.state.connections:
+                break
         return self.route_to(partition)
 
     def route_to(self, partition: str) -> tuple[int, str]:

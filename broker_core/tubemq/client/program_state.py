@@ -9,7 +9,7 @@ import msgspec
 
 from broker_core.sim.program import Program
 from broker_core.tubemq.assignment import Connect, Disconnect
-from broker_core.tubemq.client.consumer_object import ConsumerObject
+from broker_core.tubemq.client.consumer_object import ASSIGNER, ConsumerObject
 
 BOOTING, STARTING, STARTED, REFUSED, STOPPING, STOPPED = (
     "booting",
@@ -124,3 +124,13 @@ class ProgramState:
     def registered(self) -> list[str]:
         """Partitions that it holds, in order of registering."""
         return [*self.consumer.held]
+
+    @property
+    def links(self) -> dict[int, int]:
+        """Its connections to brokers, by their ids."""
+        return self.consumer.links
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a pass is under way."""
+        return bool(self.todo) or ASSIGNER in self.consumer.calls

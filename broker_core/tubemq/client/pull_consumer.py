@@ -76,6 +76,7 @@ class PullConsumer:
         match order:
             case StartPull(masters, brokers, boot_us):
                 state.masters.names, state.reader.brokers = masters, brokers
+                state.launched_us = now_us
                 out.deadline("boot", now_us + boot_us)
             case Shutdown():
                 self.shut_down(now_us, out)

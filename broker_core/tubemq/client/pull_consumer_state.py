@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from broker_core.sim.program import Program
 from broker_core.tubemq import requests as r
 from broker_core.tubemq.client.master_link import MasterLink
 from broker_core.tubemq.client.program_state import BOOTING
@@ -45,6 +46,7 @@ class PullConsumerState:
     phase: str = BOOTING  # as of a client that balances for itself
     refused_code: int = 0  # of the master's last refusal
     masters: MasterLink = field(default_factory=MasterLink)
+    launched_us: int | None = None  # when its process started
     started_us: int = -1  # when the master took it
     events: deque[r.ConsumerEvent] = field(default_factory=deque)  # from the master; the first is under way
     calls: deque[str] = field(default_factory=deque)  # partitions of it that are still to be registered
@@ -59,3 +61,32 @@ class PullConsumerState:
     asked: list[str] = field(default_factory=list)  # partitions whose first register request is over
     is_not_allocated: bool = True  # as the master says
     is_first: bool = True  # no event to connect is carried out
+
+    @property
+    def program(self) -> Program:
+        return self.reader.program
+
+    @property
+    def registered(self) -> list[str]:
+        """Partitions that it holds, in order of registering."""
+        return [*self.reader.held]
+
+    @property
+    def reading(self) -> str:
+        """Partition of the batch that is out, "" for none."""
+        return self.reader.reading
+
+    @property
+    def batch(self) -> deque[int]:
+        """Messages of it that are not handled yet."""
+        return self.reader.batch
+
+    @property
+    def links(self) -> dict[int, int]:
+        """Its connections to brokers, by their ids."""
+        return self.reader.connections
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether it carries out an event of the master."""
+        return bool(self.events or self.done)

@@ -73,3 +73,10 @@ def tell_map(state: ProgramState, out: Outbox) -> None:
 def tell_stopped(state: ProgramState, out: Outbox) -> None:
     partitions, state.told = state.told, []
     out.tell("tubemq.client.stopped", None, {}, {**who(state), "partitions": partitions})
+
+
+def tell_answer(state: ProgramState, name: str, out: Outbox) -> None:
+    """What a person's call came to. code: 0 if it threw an exception."""
+    last = state.consumer.last[name]
+    data = {**who(state), "call": name, "argument": last.argument, "code": last.code}
+    out.tell("tubemq.client.answered", f"tubemq.call.{name}", {}, data)

@@ -90,6 +90,9 @@ SHARED = {
     "next.eager": _("when a consumer joins, all partitions pause and are reassigned"),
     "next.cooperative": _("when a consumer joins, only the partitions that move pause"),
     "next.restart": _("when a consumer joins, all clients restart and the modulo changes"),
+    "next.dealt": _("when a consumer joins, the operator deals again, and only what moves pauses"),
+    "next.newcomer": _("a newcomer starts alone with the new sourceCount, and is refused"),
+    "next.cycle": _("a newcomer waits for the master's next cycle"),
     "next.turn": _("a newcomer takes its turn at the queue; nothing moves"),
     # Running bill
     "tally": _("Since the start"),

@@ -61,6 +61,24 @@ TUBEMQ = {
         "{consumer} is back as nodeId {node_id}: its partitions were paused for up to {pause_us}, "
         "{partitions_moved} moved."
     ),
+    "tubemq.dealing": _(
+        "{clients} {clients?client|clients}: the operator deals the partitions out, and each takes what is new to it."
+    ),
+    "tubemq.dealt": _(
+        "{from_count} → {to_count} clients: {partitions_moved} of {partitions_total} partitions moved, and nobody "
+        "restarted."
+    ),
+    "tubemq.by_master": _(
+        "{clients} {clients?client waits|clients wait}: the master gives partitions out in its next cycle, at most 30 s away."
+    ),
+    "tubemq.master_dealt": _(
+        "{from_count} → {to_count} clients: the master moved {partitions_moved} of {partitions_total} partitions, "
+        "paused for up to {pause_us}."
+    ),
+    "tubemq.one_changed": _(
+        "sourceCount {from_count} → {to_count} for the newcomer alone: the other clients run with their own."
+    ),
+    "tubemq.empty_plan": _("No client is left: all partitions wait."),
     "tubemq.paused": _(
         "{consumer} takes no more records: its {partitions} {partitions?partition "
         "waits|partitions wait}, {held} {held?record is|records are} unconfirmed."

@@ -2,7 +2,7 @@
 
 from broker_core.plain import from_plain, to_plain
 from broker_core.sim.node import PERSON, Closed, Opened
-from broker_core.tubemq.client.producer import NO_KEY, Connect, Producer, ProducerState
+from broker_core.tubemq.client.producer import NO_KEY, AddPartitions, Connect, Producer, ProducerState
 from broker_core.tubemq.requests import SendMessageRequestP2B
 from tests.core.playbook import Played, play
 
@@ -61,9 +61,16 @@ def test_one_that_was_restored_goes_on_with_its_turn_and_its_counts():
     assert twin.state == node.state
 
 
-def test_a_new_start_takes_new_connections():
+def test_broker_that_is_offline_is_not_published_to_and_has_a_new_connection_when_it_is_back():
     node, out = producer()
     play(node, out, PERSON, Connect({1: "broker-1", 2: "broker-2"}))
-    node.send(0, 0, 100)
+    play(node, out, PERSON, Connect({2: "broker-2"}))
+    assert {node.send(number, -1, 100)[0] for number in range(4)} == {2}
     play(node, out, PERSON, Connect({1: "broker-1", 2: "broker-2"}))
-    assert node.send(1, 0, 100) == (3, SendMessageRequestP2B("1:orders:0", 1, 100))
+    assert node.send(4, 0, 100) == (3, SendMessageRequestP2B("1:orders:0", 4, 100))
+
+
+def test_partitions_that_are_added_are_counted_from_none():
+    node, out = producer()
+    play(node, out, PERSON, Connect({1: "broker-1", 2: "broker-2"}), AddPartitions(["2:orders:9"]))
+    assert node.state.sent["2:orders:9"] == 0

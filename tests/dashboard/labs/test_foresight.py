@@ -63,7 +63,7 @@ def agree(lab: Lab, command: dict[str, Any]) -> str | None:
 
 
 ARGS = {
-    "rabbitmq_settle": {"how": "ack"},
+    "rabbitmq_settle": {"how": "ack"}, "tubemq_call": {"call": "getNodeId"},
     "pulsar_seek": {"entry": 0}, "pulsar_priority": {"level": 1}, "pulsar_ranges": {"ranges": [[0, 9]]},
     "group_pause_partition": {"partition": 0}, "group_resume_partition": {"partition": 0},
     "group_seek": {"partition": 0, "offset": 0}, "group_commit": {"partition": 0, "offset": 0},

@@ -10,11 +10,14 @@ from broker_core.lab.consumer import CRASHED, Consumer
 from broker_core.tubemq.broker import Consumed, Partition
 from broker_core.tubemq.client.assigner import PASS_PERIOD_US
 from broker_core.tubemq.client.program_state import BOOTING, STARTING, ProgramState
+from broker_core.tubemq.client.pull_consumer_state import PullConsumerState
 from broker_core.tubemq.client_id import host_of
 
 
 def clients_view(
-    consumers: Iterable[Consumer], present: Mapping[str, ProgramState], plan: Sequence[str]
+    consumers: Iterable[Consumer],
+    present: Mapping[str, ProgramState | PullConsumerState],
+    plan: Sequence[str],
 ) -> Json:
     """present: consumer -> its client, of those that somebody still counts; of the others only those show
     whose node id waits for them."""
@@ -22,10 +25,16 @@ def clients_view(
     for consumer in consumers:
         client = present.get(consumer.name)
         if client is not None:
-            state, next_tick_us = STARTING if client.phase == BOOTING else client.phase, client.next_pass_us
+            state = STARTING if client.phase == BOOTING else client.phase
+            next_tick_us = client.next_pass_us if isinstance(client, ProgramState) else None
             if consumer.state == CRASHED:
                 state, next_tick_us = CRASHED, None
-            views[consumer.name] = client_view(client.node_id, state, next_tick_us, client.refused_code)
+            views[consumer.name] = client_view(
+                client.node_id if isinstance(client, ProgramState) else -1,
+                state,
+                next_tick_us,
+                client.refused_code,
+            )
         elif consumer.name in plan:
             views[consumer.name] = client_view(plan.index(consumer.name), "gone", None, 0)
     return views

@@ -30,16 +30,17 @@ from typing import TYPE_CHECKING
 
 from broker_core.events import Json
 from broker_core.lab.consumer import CRASHED, GONE, PAUSED, Consumer
-from broker_core.lab.tubemq.reading import GROUP, MASTER, TubeMqReading
+from broker_core.lab.tubemq.reading import GROUP, MODULO, NOT_USED, Client, TubeMqReading
 from broker_core.lab.tubemq.views import unread
 from broker_core.lab.tubemq.views.calls import calls_view
 from broker_core.tubemq import requests as r
 from broker_core.tubemq.client.assigner import difference, takes
 from broker_core.tubemq.client.program_state import STARTED, ProgramState
+from broker_core.tubemq.client.pull_consumer_state import PullConsumerState
 from broker_core.tubemq.client_id import host_of
 from broker_core.tubemq.configuration import ConfiguredBroker
 from broker_core.tubemq.master import BALANCE_PERIOD_US, MasterState
-from broker_core.tubemq.metadata import expand_topic_meta
+from broker_core.tubemq.metadata import UNDEFINED
 from broker_core.tubemq.partition_key import broker_of
 
 if TYPE_CHECKING:
@@ -52,14 +53,14 @@ def tubemq_view(lane: Lane, reads: TubeMqReading) -> Json:
         for name, consumer in lane.consumers.items()
         if consumer.state != GONE
     }
-    master: MasterState = lane.world.slots[MASTER].node.state
+    _, master = reads.master()
     clients = {name: _client(lane, reads, name, state) for name, state in present.items()}
     return {
         "rule": {
             "id": lane.algorithm,
-            "over": "configured",
-            "source_count": len(reads.notes.plan),
-            "own": None,
+            "over": reads.over,
+            "source_count": _source_count(reads),
+            "own": reads.notes.own_rule,
         },
         "clients": clients,
         "brokers": {
@@ -68,14 +69,23 @@ def tubemq_view(lane: Lane, reads: TubeMqReading) -> Json:
         },
         "partitions": _partitions(lane, reads, present, clients, master),
         "masters": {
-            MASTER.removeprefix("tubemq:"): {
-                "is_active": not master.is_standby,
-                "condition": lane.world.condition(MASTER),
-                "clients": len(reads.members()),
+            name.removeprefix("tubemq:"): {
+                "is_active": not lane.world.slots[name].node.state.is_standby,
+                "condition": lane.world.condition(name),
+                "clients": sum(
+                    len(group.members) for group in lane.world.slots[name].node.state.groups.values()
+                ),
             }
+            for name in reads.masters
         },
         "cycle_us": _next_cycle_us(lane.now_us, master) if master.groups else None,
     }
+
+
+def _source_count(reads: TubeMqReading) -> int:
+    notes = reads.notes
+    is_counted = reads.algorithm == MODULO and notes.own_rule is None and reads.source_count is None
+    return len(notes.plan) if is_counted else NOT_USED
 
 
 def _next_cycle_us(now_us: int, master: MasterState) -> int:
@@ -83,39 +93,61 @@ def _next_cycle_us(now_us: int, master: MasterState) -> int:
     return master.started_us + (past + 1) * BALANCE_PERIOD_US
 
 
-def _client(lane: Lane, reads: TubeMqReading, name: str, client: ProgramState) -> Json:
-    consumer = lane.consumers[name]
+def _client(lane: Lane, reads: TubeMqReading, name: str, client: Client) -> Json:
+    common: Json = {
+        "client_id": client.client_id,
+        "state": _state(lane.consumers[name], client),
+        "refused_code": client.refused_code or None,
+        "by_hand": name in reads.notes.by_hand,
+        "has": sorted(client.registered),
+        "reading": client.reading,
+    }
+    if isinstance(client, PullConsumerState):
+        return common | _given_out(client)
     releases, registers = difference(client)
     last = client.last_pass
-    return {
-        "client_id": client.client_id,
-        "state": _state(consumer, client),
+    return common | {
         "node_id": client.consumer.node_id,
         "source_count": client.consumer.source_count,
-        "refused_code": client.refused_code or None,
         "next_pass_us": client.next_pass_us,
         "map_us": client.map_us,
-        "by_hand": client.share is not None,
         "takes": takes(client),
-        "has": sorted(client.consumer.held),
         "releases": releases,
         "registers": registers,
-        "pass": last
-        and {
-            "at_us": last.at_us,
-            "releases": last.releases,
-            "registers": last.registers,
-            "refused": last.refused,
+        "pass": last and {
+            "at_us": last.at_us, "releases": last.releases, "registers": last.registers, "refused": dict(last.refused),
         },
-        "reading": client.reading,
         "unconfirmed": sorted(client.unconfirmed),
+        "contexts": dict(sorted(client.unconfirmed.items())),
         "started_us": client.started_us,
         "first_record_us": client.first_record_us,
         "calls": calls_view(client),
+    }  # fmt: skip
+
+
+def _given_out(client: PullConsumerState) -> Json:
+    """Of a client whose partitions the master gives out: the event that it carries out takes the difference's place."""
+    event = client.events[0] if client.events else None
+    is_release = event is not None and event.kind in (r.DISCONNECT, r.ONLY_DISCONNECT)
+    partitions = sorted(event.partitions) if event is not None else []
+    return {
+        "node_id": UNDEFINED,
+        "source_count": UNDEFINED,
+        "next_pass_us": None,
+        "map_us": None,
+        "takes": sorted(client.registered),
+        "releases": [key for key in partitions if key in client.registered] if is_release else [],
+        "registers": [] if is_release else [key for key in partitions if key not in client.registered],
+        "pass": None,
+        "unconfirmed": [],
+        "contexts": {},
+        "started_us": client.launched_us,
+        "first_record_us": client.reader.first_us if client.reader.first_us >= 0 else None,
+        "calls": {},
     }
 
 
-def _state(consumer: Consumer, client: ProgramState) -> str:
+def _state(consumer: Consumer, client: Client) -> str:
     return consumer.state if consumer.state in (CRASHED, GONE) else client.phase
 
 
@@ -130,17 +162,23 @@ def _broker(reads: TubeMqReading, broker_id: int, broker: ConfiguredBroker, mast
 
 
 def _partitions(
-    lane: Lane, reads: TubeMqReading, present: dict[str, ProgramState], clients: Json, master: MasterState
+    lane: Lane, reads: TubeMqReading, present: dict[str, Client], clients: Json, master: MasterState
 ) -> Json:
-    group = master.groups.get(GROUP)
-    shown = expand_topic_meta(group.topic_meta, [*master.brokers]) if group is not None else {}
+    shown, units = reads.group_map(), reads.units()
     views: Json = {}
     for key, partition in reads.partitions().items():
         place = reads.place(key)
         owner = host_of(place.owner) if host_of(place.owner) in lane.consumers else None
         why = _unsubscribable(reads, key, master)
         names = [name for name, client in clients.items() if key in client["takes"]]
-        takers = [_taker(lane, name, present[name], clients[name], key) for name in names]
+        # A client that has no map yet, or is gone, takes nothing: then whom the group means.
+        meant = names or [name for name in (units[key],) if name is not None]
+        takers = [
+            _taker(lane, name, present[name], clients[name], key)
+            if name in present
+            else unread.Taker(name, UNDEFINED, GONE, None, 0, False, None, 0, False, False)
+            for name in meant
+        ]
         is_read = key in reads.notes.readers
         views[key] = {
             "broker": broker_of(key),
@@ -150,14 +188,16 @@ def _partitions(
             "takers": names,
             "owner": owner,
             "owner_until_us": place.deadline_us if place.owner else None,
-            "refused": [name for name, client in present.items() if client.consumer.guarded.get(key, 0) > lane.now_us],
+            "refused": [name for name, client in present.items() if _refused_until(client, key) > lane.now_us],
             "offset": place.offset * r.ENTRY_BYTES,
             "end": partition.end * r.ENTRY_BYTES,
             "lag": partition.end - place.offset,
             "pending": place.pending,
             "unread": unread.why_unread(
                 unsubscribable=why, is_read=is_read, owner=owner, takers=takers,
-                rule_is_off=any(client.consumer.source_count <= 0 for client in present.values()), clients=len(present),
+                rule_is_off=reads.algorithm == MODULO
+                and any(client["source_count"] <= 0 for client in clients.values()), clients=len(present),
+                cycle_us=_next_cycle_us(lane.now_us, master) if reads.by_master else None,
             ),
         }  # fmt: skip
     return views
@@ -175,17 +215,22 @@ def _unsubscribable(reads: TubeMqReading, key: str, master: MasterState) -> str:
     return unread.BLACK_LISTED if reads.topic in master.black_lists.get(GROUP, ()) else ""
 
 
-def _taker(lane: Lane, name: str, client: ProgramState, view: Json, key: str) -> unread.Taker:
+def _refused_until(client: Client, key: str) -> int:
+    return client.consumer.guarded.get(key, 0) if isinstance(client, ProgramState) else 0
+
+
+def _taker(lane: Lane, name: str, client: Client, view: Json, key: str) -> unread.Taker:
     consumer = lane.consumers[name]
+    knows = isinstance(client, PullConsumerState) or client.consumer.metadata.status.get(key, False)
     return unread.Taker(
         name,
-        client.consumer.node_id,
+        view["node_id"],
         view["state"],
         consumer.deadline_us,
         client.refused_code if client.phase != STARTED else 0,
-        client.consumer.metadata.status.get(key, False),
-        client.next_pass_us,
-        client.consumer.guarded.get(key, 0),
+        knows,
+        view["next_pass_us"],
+        _refused_until(client, key),
         consumer.state == PAUSED,
         key in view["unconfirmed"],
     )

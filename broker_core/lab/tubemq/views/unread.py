@@ -34,9 +34,11 @@ OLD_MAP, OCCUPIED, NEXT_PASS, PAUSED, UNCONFIRMED = (
     "paused",
     "unconfirmed",
 )
+NEXT_CYCLE = "next_cycle"
+"""Where the master gives partitions out: none has it, and the next cycle may give it to one."""
 UNREAD_CODES = (
     NOT_CONFIGURED, BROKER_OFFLINE, NO_SUBSCRIBING, BLACK_LISTED, NO_CLIENT, COUNT_OFF, NOT_GIVEN,
-    CRASHED, GONE, STARTING, REFUSED, STOPPED, OLD_MAP, OCCUPIED, NEXT_PASS, PAUSED, UNCONFIRMED,
+    CRASHED, GONE, STARTING, REFUSED, STOPPED, OLD_MAP, OCCUPIED, NEXT_PASS, PAUSED, UNCONFIRMED, NEXT_CYCLE,
 )  # fmt: skip
 
 
@@ -65,17 +67,21 @@ def why_unread(
     takers: list[Taker],
     rule_is_off: bool,
     clients: int,
+    cycle_us: int | None = None,
 ) -> Json | None:
     """None for a partition that is read, and has nothing that keeps its reader from it.
 
     unsubscribable: one of the first four codes, "" if it may be subscribed. owner: consumer that the broker has
-    registered. takers: to whom the rule gives it. rule_is_off: by a source count that is not used.
+    registered. takers: to whom the rule gives it. rule_is_off: by a source count that is not used. cycle_us: of the
+    master's next cycle, None where the master does not balance.
     """
     if unsubscribable:
         return {"code": unsubscribable}
     if not takers:
         if clients == 0:
             return {"code": NO_CLIENT}
+        if cycle_us is not None:
+            return {"code": NEXT_CYCLE, "until_us": cycle_us}
         return {"code": COUNT_OFF if rule_is_off else NOT_GIVEN}
     taker = takers[0]
     about: Json = {"consumer": taker.name, "node_id": taker.node_id}

@@ -1,11 +1,15 @@
 """What the lab itself knows of a TubeMQ group, and its operator, without a world: who reads what, and how the
 dead are taken off."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from broker_core.lab.tubemq.operator import Connect, Notes, Operator, OperatorState, TakeOff
+from broker_core.kafka.assignors import custom
+from broker_core.lab.tubemq.notes import Notes
+from broker_core.lab.tubemq.operator import Connect, Deal, Operator, OperatorState, TakeOff
 from broker_core.sim.node import PERSON
 from broker_core.tubemq import requests as r
 from tests.core.playbook import Played, play
@@ -84,36 +88,86 @@ def test_what_was_read_once_is_read_or_stopped_and_never_both(
 @pytest.fixture
 def operator() -> tuple[Operator, Played]:
     node, out = Operator(OperatorState()), Played("operator")
-    play(node, out, PERSON, Connect("m", {1: "b1", 2: "b2"}))
+    play(node, out, PERSON, Connect({1: "b1", 2: "b2"}))
     return node, out
 
 
-def test_operator_connects_to_the_master_and_to_each_broker(operator: tuple[Operator, Played]) -> None:
-    node, out = operator
-    assert out.connected == {1: "m", 2: "b1", 3: "b2"} and (node.state.master, node.state.brokers) == (
-        1,
-        {1: 2, 2: 3},
-    )
-
-
-def test_dead_client_is_unregistered_at_each_broker_and_then_closed_at_the_master(
+def test_dead_client_is_unregistered_at_each_broker_and_closed_at_the_master(
     operator: tuple[Operator, Played],
 ) -> None:
     """As the client itself would have sent it at the end of shutdown()."""
     node, out = operator
-    assert play(node, out, PERSON, TakeOff("c", "g", ["2:t:0", "1:t:4", "2:t:1"])) == [
-        (3, r.RegisterRequestC2B(r.UNREGISTER, "c", "g", "2:t:0")),
+    assert play(node, out, PERSON, TakeOff("c", "g", ["2:t:0", "1:t:4", "2:t:1"], "m")) == [
+        (1, r.RegisterRequestC2B(r.UNREGISTER, "c", "g", "2:t:0")),
+        (1, r.RegisterRequestC2B(r.UNREGISTER, "c", "g", "2:t:1")),
         (2, r.RegisterRequestC2B(r.UNREGISTER, "c", "g", "1:t:4")),
-        (3, r.RegisterRequestC2B(r.UNREGISTER, "c", "g", "2:t:1")),
-        (1, r.CloseRequestC2M("c", "g")),
+        (3, r.CloseRequestC2M("c", "g")),
     ]
+    assert out.connected == {1: "b2", 2: "b1", 3: "m"} and out.closed == [1, 2, 3]
 
 
 def test_client_without_partitions_is_closed_all_the_same(operator: tuple[Operator, Played]) -> None:
     node, out = operator
-    assert play(node, out, PERSON, TakeOff("c", "g", [])) == [(1, r.CloseRequestC2M("c", "g"))]
+    assert play(node, out, PERSON, TakeOff("c", "g", [], "m")) == [(1, r.CloseRequestC2M("c", "g"))]
 
 
 def test_answers_to_the_operator_need_nothing_more(operator: tuple[Operator, Played]) -> None:
     node, out = operator
-    assert play(node, out, 1, TakeOff("c", "g", ["1:t:0"])) == []
+    assert play(node, out, 1, TakeOff("c", "g", ["1:t:0"], "m")) == []
+
+
+def deal(rule: str, source: str = "", **previous: str) -> Deal:
+    keys = ["1:t:0", "1:t:1", "2:t:0"]
+    return Deal(rule, ["a", "b"], keys, dict.fromkeys(keys, "a") | previous, {"2:t:0": 5}, source)
+
+
+@pytest.mark.parametrize(
+    ("rule", "shares"),
+    [
+        ("sticky", {"a": ["1:t:0", "1:t:1"], "b": ["2:t:0"]}),
+        ("by_lag", {"a": ["2:t:0"], "b": ["1:t:0", "1:t:1"]}),
+    ],
+)
+def test_operator_deals_by_the_rule_and_tells_how_many_move(
+    operator: tuple[Operator, Played], rule: str, shares: dict[str, list[str]]
+) -> None:
+    node, out = operator
+    play(node, out, PERSON, deal(rule))
+    node.wake("deal", 0, out)
+    assert node.state.shares == shares and node.state.deal is None
+    moved = sum(key not in shares["a"] for key in ("1:t:0", "1:t:1", "2:t:0"))
+    assert out.told == [("tubemq.group.dealt", {"moved": moved, "members": 2, "partitions": 3})]
+
+
+def test_own_rule_is_given_topics_by_broker_and_what_each_member_had(
+    operator: tuple[Operator, Played],
+) -> None:
+    node, out = operator
+    asked: list[Any] = []
+
+    def runner(source: str, members: dict[str, Any], partitions: dict[str, int]) -> dict[str, Any]:
+        asked.append((source, members, partitions))
+        return {"assignment": {"a": [], "b": [["1:t", 0], ["1:t", 1], ["2:t", 0]]}}
+
+    custom.use_runner(runner)
+    try:
+        play(node, out, PERSON, deal("own", "def assign(members, partitions): ..."))
+        node.wake("deal", 0, out)
+    finally:
+        custom.use_runner(None)
+    ((_, members, partitions),) = asked
+    assert partitions == {"1:t": 2, "2:t": 1} and len(members["a"]["owned"]) == 3
+    assert node.state.shares == {"a": [], "b": ["1:t:0", "1:t:1", "2:t:0"]}
+
+
+def test_own_rule_that_fails_leaves_the_shares_as_they_are(operator: tuple[Operator, Played]) -> None:
+    node, out = operator
+    node.state.shares = {"a": ["1:t:0"]}
+    custom.use_runner(lambda *_: {"error": "KeyError: 'x'", "line": 2})
+    try:
+        play(node, out, PERSON, deal("own", "x"))
+        node.wake("deal", 0, out)
+    finally:
+        custom.use_runner(None)
+    assert node.state.shares == {"a": ["1:t:0"]}
+    assert out.told == [("tubemq.group.rule_failed", {"reason": "KeyError: 'x'", "line": 2})]

@@ -1,0 +1,29 @@
+"""By lag: the partitions in which most messages wait are given out first, each to the member for which least wait."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+
+def assign_by_lag(
+    members: Sequence[str], partitions: Sequence[str], previous: Mapping[str, str], lags: Mapping[str, int]
+) -> dict[str, list[str]]:
+    """Share the partitions so that what waits is shared evenly, and, where nothing waits, the partitions.
+
+    members: in the group's order, which decides between equals. previous: not looked at. lags: partition -> messages
+    that wait, 0 for one that is left out.
+    Returns member -> partitions, in partition order; {} without members.
+
+    >>> assign_by_lag(["a", "b"], ["1:t:0", "1:t:1", "1:t:2"], {}, {"1:t:0": 3, "1:t:1": 9, "1:t:2": 4})
+    {'a': ['1:t:1'], 'b': ['1:t:0', '1:t:2']}
+    """
+    if not members:
+        return {}
+    place = {key: number for number, key in enumerate(partitions)}
+    waiting = dict.fromkeys(members, 0)
+    shares: dict[str, list[str]] = {member: [] for member in members}
+    for key in sorted(partitions, key=lambda key: (-lags.get(key, 0), place[key])):
+        member = min(members, key=lambda member: (waiting[member], len(shares[member])))
+        waiting[member] += lags.get(key, 0)
+        shares[member].append(key)
+    return {member: sorted(keys, key=place.__getitem__) for member, keys in shares.items()}
