@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from broker_core.errors import CommandError
+from broker_core.kafka.assignors import custom
 from broker_core.lab.lab import Lab
 from broker_core.lab.panels import panels_of
 from broker_core.lab.scenario import scenario_from_json
@@ -307,3 +308,53 @@ def test_sentence_says_what_the_operator_deals_out() -> None:
         "code": "tubemq.dealt",
         "params": {**seen(lab)["sentence"]["params"], "partitions_moved": 2, "partitions_total": 6},
     }
+
+
+EVERYTHING_TO_C2 = "def assign(members, partitions):\n    return {'c2': [(t, n) for t in partitions for n in range(partitions[t])]}"
+
+
+@pytest.mark.parametrize("algorithm", ["modulo", "sticky"])
+def test_own_rule_deals_the_partitions_out_until_the_lanes_rule_is_wanted_again(algorithm: str) -> None:
+    custom.use_runner(
+        lambda _, members, partitions: {
+            "assignment": {
+                member: [[topic, number] for topic, count in partitions.items() for number in range(count)]
+                if member == "c2"
+                else []
+                for member in members
+            }
+        }
+    )
+    try:
+        lab = lab_of(algorithm=algorithm, **SMALL)
+        at(lab, 15)
+        before = {name: has(lab, name) for name in ("c1", "c2")}
+        at(lab, 15, "tubemq_rule", source=EVERYTHING_TO_C2)
+        at(lab, 30)
+        assert (len(has(lab, "c1")), len(has(lab, "c2"))) == (0, 6) and unread(lab) == {}
+        assert panel(lab)["rule"]["own"] == EVERYTHING_TO_C2 and panel(lab)["rule"]["source_count"] == -1
+        at(lab, 30, "join")
+        at(lab, 45)
+        assert (len(has(lab, "c2")), has(lab, "c3")) == (6, [])
+        at(lab, 45, "leave", "c3")
+        at(lab, 55, "tubemq_rule", source=None)
+        at(lab, 75)
+        assert unread(lab) == {} and panel(lab)["rule"]["own"] is None
+        if algorithm == "modulo":
+            assert {name: has(lab, name) for name in before} == before
+        else:
+            assert [len(has(lab, name)) for name in before] == [3, 3]
+    finally:
+        custom.use_runner(None)
+
+
+def test_own_rule_that_fails_is_told_and_leaves_everything_as_it_is() -> None:
+    custom.use_runner(lambda *_: {"error": "KeyError: 'x'", "line": 2})
+    try:
+        lab = lab_of(algorithm="sticky", **SMALL)
+        at(lab, 15)
+        before = has(lab, "c1")
+        events = at(lab, 15, "tubemq_rule", source=EVERYTHING_TO_C2) + at(lab, 20)
+        assert "group.rule_failed" in kinds(events) and has(lab, "c1") == before
+    finally:
+        custom.use_runner(None)
