@@ -76,7 +76,7 @@ QUEUES = {
     ),
     "queue.growing.no_consumer": _("no consumer"),
     "queue.growing.unacked": _("unacked by {consumers}"),
-    "queue.growing.given_back": _("{consumers} gives every message back"),
+    "queue.growing.given_back": _("given back by {consumers}"),
     "queue.growing.at_prefetch": _("all at their prefetch"),
     "queue.growing.slow": _("its consumers are too slow"),
 }

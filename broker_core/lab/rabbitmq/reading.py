@@ -66,6 +66,11 @@ class RabbitMqReading:
         its own."""
         return self.broker().messages.record(message)
 
+    def routing_key(self, queue: ClassicQueue, position: int) -> str:
+        """Of a message that the queue holds."""
+        stored = self.broker().messages.at.get(queue.bodies[position])
+        return queue.name if stored is None else stored.routing_keys[0]
+
     def connection_of(self, incarnation: str) -> int:
         slot = self.lane.world.slots.get(incarnation)
         return 0 if slot is None else slot.node.state.connection

@@ -3,8 +3,6 @@
 import { number } from "../base/say.js";
 import { shown } from "./tried.js";
 
-const named = (exchange) => exchange || "“”";
-
 // Messages of the workload have their number; those that people published are counted from firstSent on.
 export function messageName(message, firstSent, say) {
   return message < firstSent
@@ -15,7 +13,8 @@ export function messageName(message, firstSent, say) {
 // step: of the panel or of the server's answer.
 export function stepWords(step, say) {
   const { kind, program, queue, queues, exchange, routing_keys: keys } = step;
-  const names = (queues ?? []).join(say("list.comma")), one = { program, queue, exchange: named(exchange), names };
+  const names = (queues ?? []).join(say("list.comma"));
+  const one = { program, queue, exchange: exchange || say("topology.default"), names };
   if (kind === "published") return publishedWords(step, { ...one, key: keys.join(say("list.comma")) || "“”" }, say);
   if (kind === "delivered") {
     const again = step.redelivered ? "_again" : "";

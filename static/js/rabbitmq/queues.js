@@ -52,6 +52,9 @@ function whyCell(graph, queue, rate, say) {
   }
   const letters = Object.values(graph.dead_letters).filter((edge) => edge.queue === queue.name);
   const reasons = letters.flatMap(({ reasons: own }) => Object.entries(own)).filter(([, count]) => count);
+  if (queue.is_delay && queue.ready) {
+    return say("topology.delays", { exchange: queue.dead_letters_to || say("topology.default") });
+  }
   if (!reasons.length && losesOf(rate)) return say("topology.gives_up", { rate: losesOf(rate).toFixed(1) });
   return reasons.map(([reason, count]) => say(`topology.dropped.${reason}`, { count })).join(say("list.comma"));
 }

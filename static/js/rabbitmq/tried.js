@@ -52,10 +52,12 @@ function pairCell({ name, wanted, received, is_present: isPresent, is_counted: i
   return { span: 1, word, stands, look };
 }
 
-// A value of a table as one reads it; one that names its type keeps the letter.
+const INTEGERS = "bBsuIil";
+
+// A value of a table as one reads it; one that names its type keeps the letter, unless it is a width of whole numbers.
 export function shown(value) {
   const hasType = value !== null && typeof value === "object" && "$t" in value && "v" in value;
-  if (hasType) return `${shown(value.v)} (${value.$t})`;
+  if (hasType) return INTEGERS.includes(value.$t) ? shown(value.v) : `${shown(value.v)} (${value.$t})`;
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 

@@ -9,6 +9,8 @@ import { FieldError } from "./table_values.js";
 import { sumWords, triedTable } from "./tried.js";
 
 const WAITS_MS = 150;
+// With these a message without a key is hardly meant.
+const BY_KEY = ["direct", "topic"];
 
 const cellOf = (tag, properties) => Object.assign(document.createElement(tag), properties);
 
@@ -60,11 +62,23 @@ export function createTry($, { url, send, fail, context, show, say }) {
     showErrors(form, Object.fromEntries(named), { isFocused: false });
   }
 
+  // Whether there is something to try, so that the graph shows its way.
+  function isTyped() {
+    try {
+      return $("try-key").value !== "" || Object.keys(headers()).length > 0;
+    } catch (error) {
+      if (error instanceof FieldError) return true;
+      throw error;
+    }
+  }
+
   function write() {
-    const table = $("tried");
-    table.hidden = !answer;
-    $("tried-words").hidden = !answer;
-    if (!answer) return;
+    const table = $("tried"), isAsked = answer && (isTyped() || !BY_KEY.includes(answer.type));
+    setText($("try-hint"), answer && !isAsked ? say("topology.try.hint") : "");
+    table.hidden = !isAsked;
+    $("tried-words").hidden = !isAsked;
+    $("tried-refused").hidden = !isAsked;
+    if (!isAsked) return;
     const { columns, width, rows } = triedTable(answer);
     table.tHead.replaceChildren(headOf(columns, width));
     table.tBodies[0].replaceChildren(...rows.map((row) => rowOf(row, width)));
@@ -137,15 +151,7 @@ export function createTry($, { url, send, fail, context, show, say }) {
 
   return {
     redraw: write,
-    // Whether there is something to try, so that the graph shows its way. Half of a row is not.
-    isTyped() {
-      try {
-        return $("try-key").value !== "" || Object.keys(headers()).length > 0;
-      } catch (error) {
-        if (error instanceof FieldError) return true;
-        throw error;
-      }
-    },
+    isTyped,
     // Asks again when what the answer follows from has changed. mark: a summary of it.
     follow(mark) {
       if (mark === asked) return;

@@ -15,7 +15,7 @@ export function story(panel, graph, rates, say) {
   const queues = byGrowth(graph, rates), [first] = queues;
   if (!first) return [say("topology.head.nothing", { vhost: graph.vhost }), say("topology.sub.nothing")];
   if (first.growing) return growing(graph, first, rates[first.name], say);
-  const left = queues.find(({ name, ready }) => ready && !readersOf(graph, name).length);
+  const left = queues.find(({ name, ready, is_delay: isDelay }) => ready && !isDelay && !readersOf(graph, name).length);
   const flow = flowWords(graph, rates, say);
   if (left) return [say("topology.head.left", { queue: left.name, count: left.ready }), flow];
   const lossy = queues.find(({ name }) => losesOf(rates[name]));
@@ -88,7 +88,7 @@ export function answerWords({ kind, inputs, data }, firstSent, say) {
   if (data.verb === "get") return { text: gotWords(data, firstSent, say), isBad: false };
   if (data.verb === "publish") {
     const way = data.nacked ? "nacked" : data.returned ? "returned" : "published";
-    const to = { key: data.routing_key, exchange: data.exchange || "“”" };
+    const to = { key: data.routing_key, exchange: data.exchange || say("topology.default") };
     return { text: say(`topology.answer.${way}`, to), isBad: way !== "published" };
   }
   const counted = data.verb === "purge" || data.verb === "delete_queue";

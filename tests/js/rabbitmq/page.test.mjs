@@ -47,6 +47,17 @@ test("a queue that drops what comes in is not said to keep up", () => {
   assert.match(queueRows(graph, rates, null, say)[0].cells.at(-1).text, /^topology.gives_up/);
 });
 
+test("a delay queue is not said to want a consumer", () => {
+  const delayed = structuredClone(WORK.rabbitmq), { records } = delayed.vhosts["/"].queues;
+  Object.assign(records, { ready: 9, growing: "", is_delay: true, dead_letters_to: "" });
+  delayed.vhosts["/"].consumers = {};
+  const graph = delayed.vhosts["/"];
+  assert.doesNotMatch(story(delayed, graph, {}, say)[0], /head.left/);
+  assert.match(queueRows(graph, {}, null, say)[0].cells.at(-1).text, /^topology.delays .*topology.default/);
+  records.is_delay = false;
+  assert.match(story(delayed, graph, {}, say)[0], /head.left/);
+});
+
 test("queues that grow stand first, and the slow consumer is named with its cause", () => {
   const { history, vhosts: { shop } } = ORDERS.rabbitmq, rates = ratesOf(history, "shop");
   const names = byGrowth(shop, rates).map(({ name }) => name);
@@ -152,7 +163,7 @@ test("what the server answered is said with its code and text", () => {
 
 test("a binding says its key and its arguments", () => {
   assert.equal(bindingKey({ routing_key: "a.#", arguments: {} }), "a.#");
-  const wanted = { "x-match": "any", n: 3, void: null };
+  const wanted = { "x-match": "any", n: { $t: "l", v: 3 }, void: null };
   assert.equal(bindingKey({ routing_key: "", arguments: wanted }), "x-match=any n=3 void");
 });
 

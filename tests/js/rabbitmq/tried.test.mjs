@@ -37,7 +37,7 @@ test("headers are pairs, direct and fanout one cell", () => {
   ];
   const cells = triedTable({ ...TRIED, type: "headers", rows: [{ ...TRIED.rows[0], pairs }] }).rows[0].cells;
   assert.deepEqual(cells.map(({ word, stands, look }) => [word, stands, look]), [
-    ["format=pdf", "", "match"], ["pages=2", "3 (l)", "miss"], ["any", "[1]", "match"], ["x-a=1", null, "idle"],
+    ["format=pdf", "", "match"], ["pages=2", "3", "miss"], ["any", "[1]", "match"], ["x-a=1", null, "idle"],
     ["gone=1", null, "miss"],
   ]);
   const one = { ...TRIED.rows[0], routing_key: "red", is_match: false };

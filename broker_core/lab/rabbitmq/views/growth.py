@@ -31,18 +31,24 @@ def growing(lane: Lane, reads: RabbitMqReading, queue: ClassicQueue) -> tuple[st
     if not reads.notes.is_growing(queue, with_unacked=not is_limited):
         return "", []
     if not consumers:
-        is_delay = queue.settings.ttl_ms is not None and queue.settings.dead_letter_exchange is not None
-        return ("" if is_delay else NO_CONSUMER), []
+        return ("" if is_delay(queue) else NO_CONSUMER), []
     stuck = [each.key for each in consumers if each.unacked and _settles_nothing(lane, reads, each)]
     if stuck:
         return UNACKED, stuck
-    givers = [each.key for each in consumers if _gives_all_back(lane, reads, each)]
+    givers = [each.key for each in consumers if _gives_back(lane, reads, queue, each)]
     if givers:
         return GIVEN_BACK, givers
     full = [each.key for each in consumers if each.prefetch and len(each.unacked) >= each.prefetch]
     if len(full) == len(consumers):
         return AT_PREFETCH, full
     return SLOW, [each.key for each in consumers]
+
+
+def is_delay(queue: ClassicQueue) -> bool:
+    """Nobody reads it, and its messages go on when their time is over."""
+    settings = queue.settings
+    has_way_on = settings.ttl_ms is not None and settings.dead_letter_exchange is not None
+    return has_way_on and not queue.consumers.by_key
 
 
 def _settles_nothing(lane: Lane, reads: RabbitMqReading, consumer: Consumer) -> bool:
@@ -56,12 +62,16 @@ def _settles_nothing(lane: Lane, reads: RabbitMqReading, consumer: Consumer) -> 
     return role.ack == NEVER
 
 
-def _gives_all_back(lane: Lane, reads: RabbitMqReading, consumer: Consumer) -> bool:
+def _gives_back(lane: Lane, reads: RabbitMqReading, queue: ClassicQueue, consumer: Consumer) -> bool:
+    """Whether its program gives back every message that it holds now."""
     program = reads.program_of(connection_of(consumer))
     if program is None:
         return False
     role: ConsumerRole = lane.world.slots[program.incarnation].node.state.role
-    return role.ack == REQUEUE and not role.only
+    if role.ack != REQUEUE or not role.only:
+        return role.ack == REQUEUE
+    keys = {reads.routing_key(queue, position) for position in consumer.unacked}
+    return keys == {role.only}
 
 
 def connection_of(consumer: Consumer) -> int:

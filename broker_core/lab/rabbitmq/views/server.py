@@ -10,7 +10,7 @@ import msgspec
 from broker_core.events import Json
 from broker_core.lab.rabbitmq.loading import LOADER
 from broker_core.lab.rabbitmq.reading import BROKER, RabbitMqReading
-from broker_core.lab.rabbitmq.views.growth import connection_of, growing
+from broker_core.lab.rabbitmq.views.growth import connection_of, growing, is_delay
 from broker_core.lab.rabbitmq.views.topology import (
     BindingEdge,
     ConsumerNode,
@@ -157,6 +157,7 @@ def _queue(lane: Lane, reads: RabbitMqReading, queue: ClassicQueue) -> QueueNode
         why,
         by,
         queue.waiting,
+        is_delay(queue),
     )
 
 

@@ -46,7 +46,8 @@ class QueueNode(msgspec.Struct, frozen=True):
     """arguments: as declared. ready, unacked: messages now. waiting: of a queue with priorities, how many
     of the ready have each, of those that there are. published, delivered, acked: so far. dead_letters_to:
     exchange of its dead letters, None for none ("" is the default exchange). growing: why it grows, a code of
-    `dashboard/sentences`, "" when it does not; growing_by: the consumers it names, by id."""
+    `dashboard/sentences`, "" when it does not; growing_by: the consumers it names, by id. is_delay: nobody
+    reads it, its messages wait on purpose."""
 
     name: str
     durable: bool = False
@@ -62,6 +63,7 @@ class QueueNode(msgspec.Struct, frozen=True):
     growing: str = ""
     growing_by: list[str] = []
     waiting: dict[str, int] = {}
+    is_delay: bool = False
 
 
 class ConsumerNode(msgspec.Struct, frozen=True):

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from broker_core.lab.lab import Lab
+from broker_core.lab.lesson.file import read_file, scenario_from_text, shelf
 from broker_core.lab.rabbitmq.views.growth import AT_PREFETCH, GIVEN_BACK, NO_CONSUMER, SLOW, UNACKED
 from tests.core.lab.rabbitmq.test_paths import panel_of
 from tests.core.lab.rabbitmq.test_topology import SECOND, lab_of, order
@@ -73,3 +75,20 @@ LATE, SLOWLY = {"prefetch": 5}, {"consumer_rate": 2}
 )  # fmt: skip
 def test_the_cause_in_each_state(expected: str, named: list[str], given: dict[str, Any]) -> None:
     assert played(**given) == (expected, named)
+
+
+def test_a_poison_message_that_goes_around_is_the_cause_until_it_is_cured() -> None:
+    lab = Lab(scenario_from_text(read_file(shelf()["rabbitmq_poison_message"])))
+    lab.advance_to(6 * SECOND)
+
+    def why() -> Any:
+        graph = panel_of(lab)["vhosts"]["/"]
+        return graph["queues"]["jobs"]["growing"], [
+            graph["consumers"][key]["name"] for key in graph["queues"]["jobs"]["growing_by"]
+        ]
+
+    assert why() == ("", [])
+    order(lab, "rabbitmq_publish", exchange="work", routing_key="poison", seconds=8)
+    assert why() == (GIVEN_BACK, ["c1"])
+    order(lab, "rabbitmq_consume", "c1", ack="reject", seconds=8)
+    assert why() == ("", [])

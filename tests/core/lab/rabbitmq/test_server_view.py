@@ -76,6 +76,6 @@ def test_a_delay_queue_that_fills_waits_on_purpose() -> None:
     for second in range(4, 12):
         lab.advance_to(second * SECOND)
         wait = panels_of(lab.lanes["rabbitmq"])["rabbitmq"]["vhosts"]["/"]["queues"]["wait"]
-        assert wait["growing"] == ""
+        assert wait["growing"] == "" and wait["is_delay"]
         filled = max(filled, wait["ready"])
     assert filled > 3
