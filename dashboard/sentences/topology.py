@@ -61,6 +61,7 @@ TOPOLOGY = {
     "topology.column.consumer": _("Consumers"),
     "topology.nobody": _("no consumer"),
     "topology.none": _("none"),
+    "topology.in_vhost": _("{queue} in {vhost}"),
     "topology.dead_letters": _("dead letters"),
     "topology.dropped.rejected": _("{count} rejected"),
     "topology.dropped.expired": _("{count} expired"),

@@ -18,17 +18,20 @@ const IS_DOWN = ["crashed", "gone"];
 
 // A program's subscriptions in all virtual hosts.
 const ofProgram = (panel, name) =>
-  Object.values(panel.vhosts).flatMap(({ consumers }) => Object.values(consumers).filter((each) => each.name === name));
+  Object.values(panel.vhosts).flatMap(({ vhost, consumers }) =>
+    Object.values(consumers).filter((each) => each.name === name).map((each) => ({ ...each, vhost })));
 
-// -> rows of `createRows`.
-export function consumerRows(lane, panel, chosen, say) {
+// vhost: the one that is shown; a queue of another says where it is. -> rows of `createRows`.
+export function consumerRows(lane, panel, { chosen, vhost }, say) {
+  const queueOf = (each) =>
+    (each.vhost === vhost ? each.queue : say("topology.in_vhost", { queue: each.queue, vhost: each.vhost }));
   return lane.order.map((name) => {
     const all = ofProgram(panel, name), unacked = all.reduce((sum, each) => sum + each.unacked, 0);
     const prefetch = all.map((each) => (each.no_ack ? say("topology.no_ack") : each.prefetch_count || "∞"));
     return {
       key: name, color: lane.consumers[name].color, isChosen: chosen === name,
       cells: [
-        name, { text: all.map(({ queue }) => queue).join(say("list.comma")) || say("topology.none"), look: "n wrap" },
+        name, { text: all.map(queueOf).join(say("list.comma")) || say("topology.none"), look: "n wrap" },
         { text: stateWords(lane.consumers[name], all, say), look: "s m wrap" },
         prefetch.join(say("list.comma")) || "–", number(unacked), lane.consumers[name].rate.toFixed(1),
       ],

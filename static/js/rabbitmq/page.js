@@ -86,7 +86,7 @@ function drawFrame(isForced = false) {
   setText($("no-queues"), say("topology.no_queues"));
   $("no-queues").hidden = Object.keys(graph.queues).length > 0;
   writeQueues(queueRows(graph, rates, chosen, say));
-  writeConsumers(consumerRows(laneNow(), now, program, say));
+  writeConsumers(consumerRows(laneNow(), now, { chosen: program, vhost }, say));
   verbs.write(verbsOf(laneNow(), program, own.verbs, say));
   setText($("verbs-about"), program === null ? say("topology.choose") : say("topology.chosen", { consumer: program }));
   $("consume").hidden = program === null || ["crashed", "gone"].includes(laneNow().consumers[program].state);

@@ -125,7 +125,10 @@ test("a server's orders are those that make sense", () => {
 });
 
 test("consumers: rows, and the verbs of the chosen one", () => {
-  const rows = consumerRows(ORDERS, ORDERS.rabbitmq, "c3", say);
+  const rows = consumerRows(ORDERS, ORDERS.rabbitmq, { chosen: "c3", vhost: "shop" }, say);
+  const elsewhere = consumerRows(ORDERS, ORDERS.rabbitmq, { chosen: null, vhost: "/" }, say);
+  assert.equal(rows[2].cells[1].text, "created");
+  assert.match(elsewhere[2].cells[1].text, /^topology.in_vhost .*created.*shop/);
   assert.deepEqual(rows.map(({ key }) => key), ORDERS.order);
   const c3 = rows.find(({ key }) => key === "c3");
   assert.ok(c3.isChosen && c3.cells[4] === "10" && c3.cells[2].text.startsWith("state.slow"));
