@@ -230,7 +230,9 @@ def test_the_index_is_as_dense_as_somebody_chooses(log: Page) -> None:
     log.click("#settings [type=submit]")
     log.wait_for_url(re.compile("index_interval_bytes=0"))
     wait_text(log, "#settings-line", "index.interval.bytes 0")
-    expect(log.locator("#folder")).to_have_text(re.compile(r"4\d index entries"))  # one for nearly each record
+    expect(log.locator("#folder")).to_have_text(
+        re.compile(r"4\d index entries")
+    )  # one for nearly each record
     dense = sum(segment["index_entries"] for segment in folder(log, index_interval_bytes=0)["segments"])
     assert dense > 2 * usual > 0
     log.click("#settings-reset")

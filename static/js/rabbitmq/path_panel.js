@@ -9,21 +9,28 @@ import { litOf, through } from "./path_graph.js";
 import { hopWords, messageName, stepWords } from "./path_words.js";
 
 const WAITS_MS = 150;
+// The server answers from a view that it stores once a second, so a message may be here before it is there.
+const AGAIN_MS = 400, TRIES = 4;
 
 // context(): {lane, vhost}. typeOf(exchange). show(): the graph has to be drawn again.
 export function createPath($, { url, firstSent, context, typeOf, show, say }) {
   const form = $("path"), list = $("path-steps");
-  let answer = null, place = null, mark = "", isKept = true, waits = 0, number = 0;
+  let answer = null, place = null, mark = "", isKept = true, waits = 0, number = 0, known = {};
   clearWhenChanged(form);
 
-  async function find(params, isOrdered = true) {
+  async function find(params, isOrdered = true, tries = TRIES) {
     const own = (number += 1), { lane, vhost } = context();
     clearTimeout(waits);
     try {
       const found = await ask(`${url}?${new URLSearchParams({ lane, vhost, ...params })}`);
       if (own === number) take(found, isOrdered);
     } catch (error) {
-      if (own !== number || !isOrdered) return;
+      if (own !== number) return;
+      if (params.message in known && tries) {
+        waits = setTimeout(() => find(params, isOrdered, tries - 1), AGAIN_MS);
+        return;
+      }
+      if (!isOrdered) return;
       const [text] = Object.values(error.fields ?? {}).flat();
       clearErrors(form);
       if (!showErrors(form, { message: [text ?? say("topology.path.no_answer")] }, { isFocused: false }).length) return;
@@ -103,6 +110,7 @@ export function createPath($, { url, firstSent, context, typeOf, show, say }) {
     redraw: write,
     // A new frame: what there is to choose, and whether the chosen message went on.
     follow(paths, chosen) {
+      known = paths.of;
       const some = through(paths, chosen).map(([message, last]) => [
         String(message), say("topology.path.option", {
           message: messageName(message, firstSent, say), step: stepWords(last, say),
