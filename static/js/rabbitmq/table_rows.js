@@ -16,7 +16,7 @@ export function createTableRows({ field, code, known = {}, hasMatch = false, say
   speak(add, "topology.rows.add");
   const names = made("datalist", { id: `names-${field}` });
   names.append(...Object.keys(known).map((name) => new Option(name, name)));
-  root.append(legend, ...(hasMatch ? [matchLine()] : []), list, add, names);
+  root.append(legend, ...(hasMatch ? [matchLine()] : []), headLine(), list, add, names);
   addRow();
 
   function matchLine() {
@@ -27,6 +27,15 @@ export function createTableRows({ field, code, known = {}, hasMatch = false, say
     speak(match.options[0], "topology.rows.no_match");
     label.append(made("span", { className: "s m", textContent: "x-match" }), match);
     return label;
+  }
+
+  function headLine() {
+    const line = made("div", { className: "s m head" });
+    for (const part of ["name", "type", "value"]) {
+      speak(line.appendChild(made("span")), `topology.rows.${part}`);
+    }
+    line.setAttribute("aria-hidden", "true");          // each field says it itself
+    return line;
   }
 
   function addRow() {
