@@ -1,7 +1,8 @@
 """The clients of one recorded RabbitMQ session, and the broker node between them: what each step sends, and what every
 channel then receives, in the notation of the files.
 
-Each client answers a close of the server at once, as the recorder did. A virtual clock stands in for sleeps.
+Each client answers a close of the server at once, as the recorder did. A virtual clock stands in for sleeps. Where a
+session sends bytes that are no method, they and all that follows on that connection go through the codec.
 """
 
 from __future__ import annotations
@@ -20,6 +21,10 @@ from broker_core.rabbitmq.properties import NO_PROPERTIES, Content, Properties
 from broker_core.rabbitmq.vhost import Vhost
 from broker_core.sim.disk import Disk
 from broker_core.sim.node import Closed, Opened
+from broker_core.wire.amqp.errors import RemoteProtocolError
+from broker_core.wire.amqp.frames import EMPTY_FRAME_SIZE, HEAD
+from broker_core.wire.amqp.receiver import Receiver
+from broker_core.wire.amqp.sender import encode
 
 Json = dict[str, Any]
 Frames = dict[str, list[Json]]
@@ -66,6 +71,7 @@ class Session:
             state.users[each["name"]] = user_of(each)
         self.broker, self.out, self.now_us = Broker(state), Outbox(), 0
         self.numbers: dict[str, int] = {}
+        self.receivers: dict[int, Receiver] = {}
         self.opened, self.first_body = 0, first_body
         self.made: list[str] = []
         self.was_told = False
@@ -89,9 +95,10 @@ class Session:
         elif operation == "connection.close":
             name = step.get("conn") or step["ch"].partition(".")[0]
             self.send(self.numbers[name], m.ConnectionClose(200, "bye"))
+        elif operation == "raw":
+            self.send_bytes(self.numbers[step["ch"].partition(".")[0]], bytes.fromhex(step["hex"]))
         else:
-            for method in methods_of(step, self.first_body):
-                self.send(self.numbers[step["ch"].partition(".")[0]], method)
+            self.send_methods(self.numbers[step["ch"].partition(".")[0]], methods_of(step, self.first_body))
         frames: Frames = {}
         for connection, sent in self.take():
             channel, frame = self.frame(connection, sent, operation)
@@ -125,6 +132,31 @@ class Session:
     def send(self, connection: int, method: Any) -> None:
         if connection in self.broker.connections or type(method) is Opened:
             self.broker.receive(connection, method, self.now_us, self.out)
+
+    def send_methods(self, connection: int, methods: list[Any]) -> None:
+        for method in methods:
+            if type(method) is m.BasicDeliver:  # the recorder sent it without its message
+                self.send_bytes(connection, first_frame(encode(method)))
+            elif connection in self.receivers:
+                self.send_bytes(connection, encode(method))
+            else:
+                self.send(connection, method)
+
+    def send_bytes(self, connection: int, data: bytes) -> None:
+        """Bytes of a client; where they break the protocol the server answers what the codec says."""
+        receiver = self.receivers.setdefault(connection, Receiver())
+        try:
+            for _, method in receiver.receive(data):
+                self.send(connection, method)
+        except RemoteProtocolError as error:
+            if error.reply_code:  # else the connection just ends
+                ids = (error.class_id, error.method_id)
+                self.out.send(connection, m.ConnectionClose(error.reply_code, error.reply_text, *ids))
+            # The client's close-ok after bytes that are no whole frame begins in the middle of one for the server, which
+            # goes on waiting for it.
+            if not behind_first_frame(data):
+                self.out.close(connection)
+            self.broker.drop(connection, "rabbitmq.connection.exception", self.now_us, self.out)
 
     def take(self) -> list[tuple[int, Any]]:
         """What the server sent, with the clients' answers to its closes."""
@@ -193,6 +225,16 @@ class Session:
         return {name: final_of(vhost, self) for name, vhost in self.broker.state.vhosts.items()}
 
 
+def first_frame(data: bytes) -> bytes:
+    return data[: len(data) - behind_first_frame(data)]
+
+
+def behind_first_frame(data: bytes) -> int:
+    """How many bytes follow it."""
+    _, _, size = HEAD.unpack_from(data)
+    return len(data) - EMPTY_FRAME_SIZE - int(size)
+
+
 def user_of(row: Json) -> User:
     user = User(row["name"], row["password"])
     for each in row["permissions"]:
@@ -212,6 +254,8 @@ def methods_of(step: Json, first_body: int) -> list[Any]:
             continue
         name, annotation = SPEC_NAMES.get(field, field), kind.__annotations__[field]
         values[field] = step.get(name, {"int": 0, "str": "", "bool": False, "Table": {}}[annotation])
+    if kind is m.BasicDeliver:
+        return [kind(**values, message=Content())]
     if kind is not m.BasicPublish:
         return [kind(**values)]
     properties = Properties(**step["props"]) if step.get("props") else NO_PROPERTIES

@@ -19,7 +19,7 @@ FRAME_MIN_SIZE = 4_096
 EMPTY_FRAME_SIZE = 8
 PROTOCOL_HEADER = b"AMQP\x00\x00\x09\x01"
 
-_HEAD = Struct(">BHI")
+HEAD = Struct(">BHI")
 
 
 class Frame(NamedTuple):
@@ -53,16 +53,16 @@ class FrameReader:
         if self.expects_header and not self._take_header():
             return None
         at = self._at
-        if len(data) - at < _HEAD.size:
+        if len(data) - at < HEAD.size:
             return None
-        kind, channel, size = _HEAD.unpack_from(data, at)
+        kind, channel, size = HEAD.unpack_from(data, at)
         # The original lets a payload have the size of a whole frame.
         if self.frame_max and size > self.frame_max:
             raise frame_error(kind, b"", f"{{frame_too_large,{size},{self.frame_max - EMPTY_FRAME_SIZE}}}")
-        end = at + _HEAD.size + size
+        end = at + HEAD.size + size
         if len(data) <= end:
             return None
-        payload = bytes(data[at + _HEAD.size : end])
+        payload = bytes(data[at + HEAD.size : end])
         if data[end] != FRAME_END:
             raise frame_error(kind, payload, f"{{invalid_frame_end_marker,{data[end]}}}")
         self._at = end + 1
@@ -81,4 +81,4 @@ class FrameReader:
 
 
 def write_frame(kind: int, channel: int, payload: bytes) -> bytes:
-    return _HEAD.pack(kind, channel, len(payload)) + payload + FRAME_END_BYTE
+    return HEAD.pack(kind, channel, len(payload)) + payload + FRAME_END_BYTE
