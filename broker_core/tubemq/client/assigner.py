@@ -22,7 +22,7 @@ from broker_core.tubemq.client.client_balance_consumer import ClientBalanceConsu
 from broker_core.tubemq.client.consumer_object import ASSIGNER
 from broker_core.tubemq.client.program_state import STARTED, PassResult, ProgramState, Share
 from broker_core.tubemq.client.reports import tell_map, tell_partitions, tell_refusal, tell_releases
-from broker_core.tubemq.metadata import UNDEFINED
+from broker_core.tubemq.metadata import PartitionMetadata
 
 PASS_PERIOD_US = 10 * SECOND_US
 PASS = "pass"
@@ -52,21 +52,22 @@ class Assigner:
                 self.query(now_us, out)
 
     def query(self, now_us: int, out: Outbox) -> None:
-        before = self.state.consumer.metadata.meta_id
         result = self.consumer.get_partition_meta_info(now_us, out)
         if isinstance(result, CodedResult):
-            self.on_map(result, before, now_us, out)
+            self.on_map(result, now_us, out)
 
-    def ended(self, call: Call, result: CallResult, before: int, now_us: int, out: Outbox) -> None:
-        """A call that had to wait has its result. before: the map's number until now."""
+    def ended(
+        self, call: Call, result: CallResult, before: PartitionMetadata, now_us: int, out: Outbox
+    ) -> None:
+        """A call that had to wait has its result. before: the map until now."""
         if self.state.phase != STARTED or not isinstance(result, CodedResult):
             return
         if call.name == QUERY:
             if result.is_success:
                 self.state.map_us = now_us
-                if before not in (UNDEFINED, self.state.consumer.metadata.meta_id):
-                    tell_map(self.state, out)
-            self.on_map(result, before, now_us, out)
+                if before.topic_meta and before.topic_meta != self.state.consumer.metadata.topic_meta:
+                    tell_map(self.state, out)  # another master gives the same map another number
+            self.on_map(result, now_us, out)
             return
         if not self.state.todo:  # the pass was given up, and another one is wanted
             self.query(now_us, out)
@@ -74,7 +75,7 @@ class Assigner:
         self.made(call.name == CONNECT, result.code, out)
         self.run(now_us, out)
 
-    def on_map(self, result: CodedResult, before: int, now_us: int, out: Outbox) -> None:
+    def on_map(self, result: CodedResult, now_us: int, out: Outbox) -> None:
         if not result.is_success:
             return
         state = self.state

@@ -43,6 +43,7 @@ from broker_core.tubemq.client.reports import (
     tell_started,
     tell_stopped,
 )
+from broker_core.tubemq.metadata import PartitionMetadata
 
 START_RETRY_US = SECOND_US
 BOOT, MAIN = "boot", "main"
@@ -60,9 +61,9 @@ class BalanceProgram:
     def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
         if connection == PERSON:
             self.obey(message, now_us, out)
-            self.follow(self.state.consumer.metadata.meta_id, now_us, out)
+            self.follow(self.state.consumer.metadata, now_us, out)
             return
-        before = self.state.consumer.metadata.meta_id
+        before = self.state.consumer.metadata
         self.consumer.receive(connection, message, now_us, out)
         self.follow(before, now_us, out)
 
@@ -86,7 +87,7 @@ class BalanceProgram:
                     self.fetcher.go_on(now_us, out)
 
     def wake(self, name: str, now_us: int, out: Outbox) -> None:
-        before = self.state.consumer.metadata.meta_id
+        before = self.state.consumer.metadata
         if name == DONE:
             self.fetcher.on_handled(now_us, out)
         elif name == REST:
@@ -165,9 +166,9 @@ class BalanceProgram:
 
     # -- what followed ---------------------------------------------------------------------------------------
 
-    def follow(self, before: int, now_us: int, out: Outbox) -> None:
-        """Hand results to the threads that wait for them, and look at what has changed in the client. before: number of
-        its map until now."""
+    def follow(self, before: PartitionMetadata, now_us: int, out: Outbox) -> None:
+        """Hand results to the threads that wait for them, and look at what has changed in the client. before: its
+        map until now."""
         state, results = self.state, self.consumer.results
         if state.seen != len(state.consumer.held):
             self.look_at_partitions(now_us, out)
