@@ -15,6 +15,7 @@ from tests.durations import Folders
 
 CORE = ROOT / "tests" / "core"
 STORIES = ROOT / "tests" / "browser"
+BENCHES = "test_bench.py"
 SHARED = ("spark", "site", "postgres")
 """Fixtures that take seconds to make: all who ask for one share it, in one worker of xdist."""
 GENERATIONS = (50_000, 20, 4)
@@ -39,7 +40,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers", "alone: runs real processes against the clock, so nothing else may run beside it"
     )
     config.addinivalue_line(
-        "markers", "story: played in a browser on a site of its worker's, two of them side by side"
+        "markers", "story: played in a browser on a site of its worker's, three of them side by side"
     )
     config.addinivalue_line(
         "markers", "slow: takes seconds of processor time, so `make check` leaves it to `make test`"
@@ -48,6 +49,11 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Folders(), "folders")
     if not hasattr(config, "workerinput"):
         compile_messages(ROOT / "locale")
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are cores: some worker always waits for a Java, a site or PostgreSQL that it started."""
+    return (os.cpu_count() or 1) + 1
 
 
 @pytest.hookimpl(wrapper=True)
@@ -64,9 +70,11 @@ def pytest_collection() -> Generator[None, object, object]:
 
 @pytest.hookimpl(tryfirst=True)  # before pytest selects by marks and xdist reads its groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Stories: a worker's site serves them one after another, and two workers run side by side. Elsewhere all
+    """Stories: a worker's site serves them one after another, and three workers run side by side. Elsewhere all
     who ask for a site, Spark or PostgreSQL share one, but for those who name a group of their own because
-    they take long."""
+    they take long. Benches begin first: each takes as long as a hundred other tests, and at the end one worker
+    would be left with the last of them."""
+    items.sort(key=lambda item: item.path.name != BENCHES)
     for item in items:
         fixtures = getattr(item, "fixturenames", ())
         if item.get_closest_marker("alone"):

@@ -1,5 +1,5 @@
-"""Benches run: each at the sizes of a smoke, in a process of its own. What they measure then
-says nothing."""
+"""Benches run: each at the sizes of a smoke, in a process of its own, those on Spark in one process, on one
+Java. What they measure then says nothing."""
 
 import os
 import subprocess
@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from mqsite.keeper import ROOT
-from tests.bench.smoke import SIZES
+from tests.bench.smoke import ON_ONE_SPARK, SIZES
 from tests.quick_java import QUICK_JAVA
 
-WITHIN_S = 300
+WITHIN_S = 600
 
 
 def test_every_bench_has_a_size_for_a_smoke() -> None:
@@ -20,10 +20,13 @@ def test_every_bench_has_a_size_for_a_smoke() -> None:
     assert benches == set(SIZES)
 
 
+TOGETHER = [(name,) for name in SIZES if name not in ON_ONE_SPARK] + [ON_ONE_SPARK]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", SIZES)
-def test_bench_prints_its_figures(name: str, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "tests.bench", "--smoke", name]
+@pytest.mark.parametrize("names", TOGETHER, ids=" ".join)
+def test_benches_print_their_figures(names: tuple[str, ...], tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "tests.bench", "--smoke", *names]
     done = subprocess.run(
         command,
         cwd=ROOT,
@@ -34,4 +37,6 @@ def test_bench_prints_its_figures(name: str, tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr[-4000:]
-    assert f"\n{name} (" in done.stdout and " bar: " in done.stdout, done.stdout
+    for name in names:
+        _, _, said = done.stdout.partition(f"\n{name} (")
+        assert " bar: " in said.partition("\n\n")[0], done.stdout

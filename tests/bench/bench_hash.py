@@ -16,8 +16,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import pandas_udf
 
 from broker_core.hashing.columns import java_column, murmur2_column, murmur3_column
-from broker_core.pipeline.session import spark_open, spark_stop
 from tests.bench.cpu import in_turn
+from tests.bench.spark import bench_spark
 
 Figure = tuple[str, float, str, str, str]
 
@@ -62,12 +62,8 @@ def _arrays() -> list[Figure]:
 
 
 def _spark() -> list[Figure]:
-    with tempfile.TemporaryDirectory() as folder:
-        spark = spark_open(work_dir=Path(folder) / "spark", master="local[2]", driver_memory="2g")
-        try:
-            return _hops(spark, str(Path(folder) / "keys"))
-        finally:
-            spark_stop(spark)
+    with tempfile.TemporaryDirectory() as folder, bench_spark(Path(folder)) as spark:
+        return _hops(spark, str(Path(folder) / "keys"))
 
 
 def _hops(spark: SparkSession, path: str) -> list[Figure]:

@@ -12,8 +12,8 @@ from broker_core.kafka.log.arrow_columns import arrow_columns
 from broker_core.kafka.log.disk_storage import DiskFolder
 from broker_core.kafka.log.partition_log import PartitionLog
 from broker_core.kafka.log.record_batch import RecordBatch, encode_pairs_batch
-from broker_core.pipeline.session import spark_open, spark_stop
 from broker_core.pipeline.sources.kafka_log import kafka_log_register
+from tests.bench.spark import bench_spark
 
 Figure = tuple[str, float, str, str, str]
 
@@ -38,13 +38,7 @@ def run() -> list[Figure]:
                 log.append(batch.data, now_ms=NOW)
             log.close(NOW)
         whole = RECORDS // BATCH // PARTITIONS * PARTITIONS * BATCH
-        spark = spark_open(
-            work_dir=folder / "spark",
-            master="local[2]",
-            path=os.environ.get("PATH"),
-            java_configured=os.environ.get("JAVA_HOME"),
-        )
-        try:
+        with bench_spark(folder) as spark:
             kafka_log_register(spark)
 
             def read(view: str, schema: str, columns: list[str]) -> float:
@@ -72,8 +66,6 @@ def run() -> list[Figure]:
                 "key binary, value_bytes int, offset bigint",
                 ["count(key)", "sum(value_bytes)", "max(offset)"],
             )
-        finally:
-            spark_stop(spark)
     ours, theirs = _decoders(batch)
     return [
         (

@@ -6,7 +6,6 @@ callback with it.
 """
 
 import multiprocessing
-import os
 import statistics
 import tempfile
 import time
@@ -17,8 +16,8 @@ from django.conf import settings
 from broker_core.lab.lab import Lab
 from broker_core.lab.scenario import scenario_from_json
 from broker_core.pipeline.live import live_start
-from broker_core.pipeline.session import spark_open, spark_stop
 from dashboard.labs.chunks import ChunkWriter
+from tests.bench.spark import bench_spark
 
 Figure = tuple[str, float, str, str, str]
 
@@ -33,12 +32,6 @@ def run() -> list[Figure]:
     with tempfile.TemporaryDirectory(prefix="highwater-bench-") as path:
         folder = Path(path)
         chunks = folder / "chunks" / "bench"
-        spark = spark_open(
-            work_dir=folder / "spark",
-            master="local[2]",
-            path=os.environ.get("PATH"),
-            java_configured=os.environ.get("JAVA_HOME"),
-        )
         told: dict[int, float] = {}
 
         def on_windows(rows: list[dict[str, object]]) -> None:
@@ -46,7 +39,7 @@ def run() -> list[Figure]:
             for row in rows:
                 told.setdefault(int(str(row["start_us"])) // SECOND, now)
 
-        try:
+        with bench_spark(folder) as spark:
             query = live_start(
                 spark,
                 {"kind": "lab", "chunks": str(chunks)},
@@ -68,8 +61,6 @@ def run() -> list[Figure]:
             writing_s = cost.get()
             query.query.processAllAvailable()
             query.stop()
-        finally:
-            spark_stop(spark)
     behind = sorted(at - (start_s + second + 1) for second, at in told.items() if second >= WARM_UP_S)
     return [
         (

@@ -13,10 +13,10 @@ from pyspark.sql import SparkSession
 
 from broker_core.pipeline.members import history_check, history_steps
 from broker_core.pipeline.routing import route_counts
-from broker_core.pipeline.session import spark_open, spark_stop
 from broker_core.pipeline.sources.read import source_read
 from broker_core.pipeline.strategies import strategies_offered, strategies_parse
 from tests.bench.cpu import in_turn
+from tests.bench.spark import bench_spark
 
 Figure = tuple[str, float, str, str, str]
 
@@ -33,13 +33,9 @@ WORKLOADS = (
 def run() -> list[Figure]:
     """Measure everything. Returns (what, value, unit, bar, note) rows."""
     figures: list[Figure] = []
-    with tempfile.TemporaryDirectory() as folder:
-        spark = spark_open(work_dir=Path(folder) / "spark", master="local[2]", driver_memory="4g")
-        try:
-            for place, (name, number, bar) in enumerate(WORKLOADS):
-                figures.append(_routed(spark, str(Path(folder) / str(place)), name, number, bar))
-        finally:
-            spark_stop(spark)
+    with tempfile.TemporaryDirectory() as folder, bench_spark(Path(folder), driver_memory="4g") as spark:
+        for place, (name, number, bar) in enumerate(WORKLOADS):
+            figures.append(_routed(spark, str(Path(folder) / str(place)), name, number, bar))
     return figures
 
 

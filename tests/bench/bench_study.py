@@ -12,9 +12,9 @@ import time
 from pathlib import Path
 
 from broker_core.pipeline.result import result_json
-from broker_core.pipeline.session import spark_open, spark_stop
 from broker_core.pipeline.sources.read import source_read
 from broker_core.pipeline.study import study_check, study_run
+from tests.bench.spark import bench_spark
 
 RECORDS = int(os.environ.get("HIGHWATER_STUDY_RECORDS", "2000000"))
 KEYS = int(os.environ.get("HIGHWATER_STUDY_KEYS", "1000000"))
@@ -28,19 +28,19 @@ GIB = 2**30
 def run():
     source = {"kind": "zipf", "keys": KEYS, "records": RECORDS, "exponent": 1.1, "seed": 7}
     history = {"kind": "given", "start": 4, "changes": [{"kind": "join"}] * JOINS}
-    with tempfile.TemporaryDirectory() as folder, HighestMemory() as memory:
-        spark = spark_open(work_dir=Path(folder) / "spark", master=MASTER, driver_memory=DRIVER_MEMORY)
-        try:
-            _study(spark, source | {"records": WARM_RECORDS}, history, Path(folder) / "warm")
-            began = time.perf_counter()
-            from pyspark.sql import functions as f
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        HighestMemory() as memory,
+        bench_spark(Path(folder), master=MASTER, driver_memory=DRIVER_MEMORY) as spark,
+    ):
+        _study(spark, source | {"records": WARM_RECORDS}, history, Path(folder) / "warm")
+        began = time.perf_counter()
+        from pyspark.sql import functions as f
 
-            keys = source_read(spark, source).records.select("key")
-            keys.groupBy(f.pmod(f.hash("key"), f.lit(65_536))).count().agg(f.sum("count")).collect()
-            histogram_s = time.perf_counter() - began
-            stages, result = _study(spark, source, history, Path(folder) / "out")
-        finally:
-            spark_stop(spark)
+        keys = source_read(spark, source).records.select("key")
+        keys.groupBy(f.pmod(f.hash("key"), f.lit(65_536))).count().agg(f.sum("count")).collect()
+        histogram_s = time.perf_counter() - began
+        stages, result = _study(spark, source, history, Path(folder) / "out")
     assert result["workload"]["records"] == RECORDS
     study_s = sum(stages.values())
     told = ", ".join(f"{stage} {seconds:.0f} s" for stage, seconds in stages.items())

@@ -32,14 +32,23 @@ SIZES: dict[str, dict[str, Any]] = {
     "assignors": {"STICKY_SIZES": ((20, 100), (20, 200)), "OTHERS_TIME_LIMIT_S": 10, "REPEATS": 1},
     "subscriptions": {"CONSUMERS": 20, "ARRAY_KEYS": 5_000, "RECORDS": 3_000, "FLOW": 100},
     "hash": {"KEYS": 5_000, "ARRAY_KEYS": 5_000, "PURE_PYTHON_KEYS": 500, "REPEATS": 1},
-    "routing": {"KEYS": 5_000, "DISTINCT_OF_REPEATED": 500, "REPEATS": 1},
+    "routing": {"KEYS": 5_000, "WORKLOADS": (("repeat", "pmod(xxhash64(id), 500)", 3),), "REPEATS": 1},
     "cluster_page": {"SECONDS": 1, "FIRST_S": 1},
     "stage": {"SECONDS": 1, "MINUTES": 0.02, "SETTLING_MS": 500},
     "kafka_log_source": {"RECORDS": 20_000, "ROUNDS": 1},
     "study": {"RECORDS": 2_000, "KEYS": 200, "WARM_RECORDS": 1_000, "JOINS": 1, "DRIVER_MEMORY": "1g"},
-    "study_cost": {"ROWS": 2_000, "REPEATS": 1, "COLD_RUNS": 1, "IS_PREPARED": False},
+    "study_cost": {
+        "ROWS": 2_000,
+        "REPEATS": 1,
+        "COLD_RUNS": 1,
+        "IS_ALL_COLD": False,
+        "IS_PREPARED": False,
+    },
     "live_study": {"SECONDS": 12, "WARM_UP_S": 2},
 }
+
+ON_ONE_SPARK = ("hash", "kafka_log_source", "live_study", "routing", "study")
+"""Benches that begin Spark by `spark.py`: in a smoke they may run in one process, on one Java."""
 
 
 def shrink(name: str, module: ModuleType) -> None:

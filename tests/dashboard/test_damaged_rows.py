@@ -157,8 +157,11 @@ def test_a_damaged_demo_makes_room_for_a_new_one(world: World) -> None:
     assert Lab.objects.get(slug=DEMO_SLUG).pk != demo
 
 
-@pytest.mark.parametrize("how", DAMAGE)
-@pytest.mark.parametrize("column", ["request", "progress", "error"])
+@pytest.mark.parametrize(
+    ("column", "how"),
+    [("request", how) for how in DAMAGE]
+    + [(column, how) for column in ("progress", "error") for how in ("cut", "another shape", "null")],
+)
 def test_a_damaged_study_is_listed_and_can_be_deleted(column: str, how: str) -> None:
     owner = access.token_hash(VISITOR)
     request = {

@@ -1,6 +1,7 @@
 """What people send or point at is read in a process with limits: whatever is in it, the web process keeps its
 memory and its time."""
 
+import io
 import json
 import os
 import resource
@@ -9,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -63,10 +65,13 @@ def long_line(path: Path, start: bytes, fill: bytes, end: bytes) -> None:
         file.write(end)
 
 
-def bomb(path: Path, megabytes: int = 475, copies: int = 1) -> None:
+@cache
+def bomb(megabytes: int = 475, copies: int = 1) -> bytes:
     """A Parquet file of a kilobyte or two."""
     column = pa.array(["a" * (megabytes * 10**6 // copies)] * copies, pa.large_string())
-    pq.write_table(pa.table({"k": column}), path, compression="zstd", use_dictionary=copies > 1)
+    with io.BytesIO() as file:
+        pq.write_table(pa.table({"k": column}), file, compression="zstd", use_dictionary=copies > 1)
+        return file.getvalue()
 
 
 LONG = {
@@ -97,15 +102,14 @@ def test_a_line_of_100_mb_costs_the_web_process_nothing(folder: Path, name: str)
 
 @pytest.mark.parametrize("copies", [1, 20])
 def test_a_parquet_file_that_unpacks_to_475_mb_is_refused_at_its_field(folder: Path, copies: int) -> None:
-    bomb(folder / "bomb.parquet", copies=copies)
+    (folder / "bomb.parquet").write_bytes(bomb(copies=copies))
     answer, grown = grown_bytes(lambda: preview(kind="folder", name="data/bomb.parquet"))
     assert grown < WEB_MAY_GROW_BYTES
     assert (answer.status_code, answer.json()["fields"]) == (400, {"source.path": [readers.TOO_MUCH]})
 
 
 def test_an_upload_of_it_is_refused_at_the_file_and_not_kept(folder: Path, tmp_path: Path) -> None:
-    bomb(tmp_path / "bomb.parquet")
-    content = (tmp_path / "bomb.parquet").read_bytes()
+    content = bomb()
 
     def send() -> Any:
         return Client(headers={"accept-language": "zh-hans"}).post(

@@ -11,7 +11,7 @@ from tests.simulation.seeds import seeds
 
 LIVES_MAX = 200
 """Seconds of processor time each: `make simulate` tries so many, not thousands."""
-KAFKA_EVERY = 8
+KAFKA_EVERY = 20
 """A Kafka cluster costs most of a life: it is in one of so many. Groups and clusters have lives of their own."""
 CALM_S = 180
 """A Pulsar consumer's receiver queue of 1,000 messages is 100 s of work, and more arrives for it
@@ -31,9 +31,10 @@ def heal(lab):
     """Make everybody work again: the crashed leave, the paused and slow resume, and there are enough of
     them."""
     for lane in list(lab.lanes.values()):
-        if lane.algorithm in ("sticky", "sticky_document", "exclusive", "failover_document"):
+        if lane.algorithm in ("sticky", "sticky_document", "exclusive", "failover", "failover_document"):
             # A leaver's ranges stay uncovered by rule: such keys would wait for ever. One active consumer
-            # alone never catches up.
+            # alone never catches up; one that had all partitions under Failover works on their queues, of
+            # 1,000 messages each, for longer than it is calm here.
             order(lab, "set_algorithm", lane=lane.id, args={"algorithm": "auto_split"})
         elif lane.algorithm == "prefetch_unlimited":
             # A backlog goes whole to the first consumer that comes, by rule: it would work on it long after
@@ -50,7 +51,7 @@ def heal(lab):
     order(lab, "join", args={"count": 30})
 
 
-@pytest.mark.parametrize("seed", seeds(LIVES_MAX))
+@pytest.mark.parametrize("seed", seeds(LIVES_MAX, found=[1032289797]))
 def test_every_record_is_served_once_things_calm_down(seed):
     lanes = ALL_LANES if seed % KAFKA_EVERY == 0 else THREE_LANES
     scenario, journal, lab = random_life(seed, 30, lanes=lanes)

@@ -41,8 +41,13 @@ def lab_of(name: str, delay_us: int) -> Lab:
     )
 
 
-@pytest.mark.parametrize("delay_us", [1_000, 300_000])
-@pytest.mark.parametrize("name", LANES)
+NEAR_US, FAR_US = 1_000, 300_000
+# Kafka's cluster costs as much as all others: of one broker near, of three far.
+CASES = [(name, delay) for name in LANES for delay in (NEAR_US, FAR_US)]
+CASES = [case for case in CASES if case not in (("kafka", FAR_US), ("cluster", NEAR_US))]
+
+
+@pytest.mark.parametrize(("name", "delay_us"), CASES)
 def test_history_is_what_a_look_at_each_second_finds(name: str, delay_us: int) -> None:
     looked_at, left_alone, model = lab_of(name, delay_us), lab_of(name, delay_us), LANES[name]["model"]
     seen: dict[int, int | None] = {}

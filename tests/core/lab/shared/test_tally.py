@@ -3,6 +3,7 @@
 import pytest
 
 from broker_core.lab.lab import Lab
+from broker_core.lab.pieces import whole
 from broker_core.lab.scenario import scenario_from_json
 from tests.core.lab.journals import ALL_LANES, THREE_LANES, random_life
 
@@ -24,13 +25,13 @@ def test_keys_moved_is_the_sum_of_all_bills():
     closed: dict[str, dict[tuple[int, int], int]] = {lane_id: {} for lane_id in lab.lanes}
 
     def note():
-        for lane_id, lane in lab.view()["lanes"].items():
+        for lane_id, lane in whole(lab.viewing(panels=()))["lanes"].items():
             if lane["bill"]:
                 closed[lane_id][lane["bill"]["position"], lane["bill"]["at_us"]] = lane["bill"]["keys_moved"]
 
     for place, (second, kind, consumer, args) in enumerate(MOVES):
         while lab.now_us < second * SECOND:
-            lab.advance_to(lab.now_us + SECOND // 10)
+            lab.advance_to(lab.now_us + SECOND // 4)
             note()
         lab.submit(
             {"command_id": f"t{place}", "kind": kind, "lane": "all", "consumer": consumer, "args": args}
