@@ -170,7 +170,8 @@ BALANCE = {
     "balance.code.599": _("an exception on the way"),
     "balance.served": _("These clients have none of the 17 calls: the master gives their partitions out."),
     # Orders
-    "balance.orders": _("Orders to clients, brokers and masters"),
+    "balance.orders": _("Orders"),
+    "balance.of_cluster": _("Of brokers and masters"),
     "balance.form.restart": _("Restart with …"),
     "balance.form.assign": _("Partitions by hand"),
     "balance.form.by_rule": _("By the rule again"),

@@ -8,11 +8,11 @@ import { clearErrors, clearWhenChanged, showErrors } from "../base/field_errors.
 import { FieldError } from "./calls.js";
 import { FORMS, argsOf } from "./forms.js";
 
-// box: holds the buttons. form: is filled with the fields of the open one. kinds: the registry's.
+// boxOf(verb): holds its button. form: is filled with the fields of the open one. kinds: the registry's.
 // send(verb, args, near): a promise that fails with a Refusal. choicesOf(kind): [[value, words]]. isOffered(verb): it
 // makes sense now.
 // -> {write(): new choices}
-export function createOrders(box, form, { kinds, send, fail, choicesOf, isOffered, say }) {
+export function createOrders(boxOf, form, { kinds, send, fail, choicesOf, isOffered, say }) {
   let shown = null, inputs = {};
   const buttons = {}, fields = document.createElement("div");
   for (const verb of Object.keys(FORMS).filter((one) => FORMS[one].kind in kinds)) {
@@ -25,7 +25,8 @@ export function createOrders(box, form, { kinds, send, fail, choicesOf, isOffere
     }
     speak(button, `balance.form.${verb}`);
     speak(button, `balance.form_about.${verb}`, "sayTitle");
-    box.append(button);
+    button.addEventListener("click", () => press(verb));
+    boxOf(verb).append(button);
   }
   fields.className = "form-fields";
   const submit = Object.assign(document.createElement("button"), { className: "btn strong" });
@@ -96,12 +97,11 @@ export function createOrders(box, form, { kinds, send, fail, choicesOf, isOffere
     show(null);
     buttons[verb].focus();
   });
-  box.addEventListener("click", (event) => {
-    const { verb } = event.target.closest("[data-verb]")?.dataset ?? {};
-    if (!verb) return;
+
+  function press(verb) {
     if (FORMS[verb].fields.length) show(shown === verb ? null : verb);
     else order(verb, buttons[verb]);
-  });
+  }
 
   return {
     write() {

@@ -168,7 +168,7 @@ const calls = createCalls($("calls"), $("call"), $("call-answer"), {
 });
 
 const named = (names) => names.map((name) => [name, name]);
-const forms = createForms($("orders"), $("order"), {
+const forms = createForms((verb) => $(FORMS[verb].isOfClient ? "client-orders" : "cluster-orders"), $("order"), {
   kinds: own.verbs, fail: orders.fail, say,
   send: (verb, args, near) => {
     const { kind, isOfClient } = FORMS[verb];
