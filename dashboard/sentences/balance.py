@@ -202,6 +202,8 @@ BALANCE = {
     # Causes
     "balance.why": _("Why is it not read?"),
     "balance.unread.none": _("{key} is read, by {consumer}."),
+    "balance.arithmetic": _("{hash} mod {count} = {node}, {consumer}."),
+    "balance.arithmetic_nobody": _("{hash} mod {count} = {node}, nobody’s."),
     "balance.unread.left": _("That is in {left_us}."),
     "balance.unread.let_go": _("Master and brokers let go of it in {left_us}."),
     "balance.unread.not_configured": _("{key} is not configured: no master knows it."),

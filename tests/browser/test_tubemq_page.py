@@ -68,6 +68,80 @@ def test_calls_show_their_last_answers_and_the_chosen_one_its_arguments(page: Pa
     wait_text(page, "#calls [data-call=getNodeId]", "2")
 
 
+def order(page: Page, verb: str, **values: str) -> None:
+    """Fill the form of an order and send it."""
+    if page.get_attribute(f"[data-verb={verb}]", "aria-expanded") == "false":
+        page.click(f"[data-verb={verb}]")
+    for name, value in values.items():
+        field = page.locator(f"#order [data-field='args.{name}']")
+        if field.evaluate("field => field.tagName") == "SELECT":
+            field.select_option(value)
+        else:
+            field.fill(value)
+    page.click("#order .strong")
+
+
+def test_broker_that_is_offline_keeps_its_partitions_for_their_owners(page: Page, let_pass: Pass) -> None:
+    order(page, "offline", broker="3")
+    let_pass(page, 45)
+    wait_text(page, "h1", "Broker 3 is offline: 4 partitions are not read.")
+    wait_text(page, "#why", "stays with its client")
+    expect(page.locator("#brokers .node.off")).to_have_count(1)
+    expect(page.locator('#difference [data-part^="takes/"].void')).to_have_count(4)
+    save(page, "tubemq-offline")
+    order(page, "online", broker="3")
+    let_pass(page, 60)
+    wait_text(page, "h1", "4 clients read all 12 partitions.")
+
+
+def test_client_with_another_source_count_is_refused_and_what_is_typed_wrong_is_said_at_its_field(
+    page: Page, let_pass: Pass
+) -> None:
+    page.select_option("#client", "c3")
+    order(page, "restart", source_count="five")
+    wait_text(page, "#order", "must be a whole number")
+    order(page, "restart", source_count="5", node_id="4")
+    let_pass(page, 4)
+    wait_text(page, "h1", "c3 is refused with 429.")
+    wait_text(page, "#sub", "the group has another source count")
+    save(page, "tubemq-refused")
+
+
+def test_a_call_by_hand_has_the_originals_refusal_and_the_fight_is_shown(page: Page, let_pass: Pass) -> None:
+    other = page.locator('#difference [data-part^="has/c2/"]').first
+    key = (other.get_attribute("data-part") or "").split("/")[-1]
+    page.select_option("#client", "c1")
+    page.click("#calls [data-call=connect2Partition]")
+    page.select_option("#call [data-field='args.partition']", key)
+    page.click("#call .go")
+    let_pass(page, 3)
+    wait_text(page, "#call-answer", "410 another client has registered it")
+    wait_text(page, "h1", "both want")
+    wait_text(page, "#brokers", "gets 410")
+    save(page, "tubemq-fight")
+
+
+def test_a_rule_of_ones_own_and_the_masters_are_chosen_here(page: Page, let_pass: Pass) -> None:
+    page.fill("#own-source", "def assign(")
+    page.click("#own-run")
+    page.wait_for_selector("#own-words.bad")
+    page.evaluate("document.getElementById('own-source').value = ''")
+    page.fill("#own-source", "def assign(members, partitions):\n"
+              "    return {sorted(members)[0]: [(t, n) for t in partitions for n in range(partitions[t])]}\n")  # fmt: skip
+    page.click("#own-run")
+    let_pass(page, 15)
+    wait_text(page, "#own-words", "The group follows your rule.")
+    expect(page.locator('#difference [data-part^="has/c1/"]')).to_have_count(12)
+    page.click("#own-back")
+    let_pass(page, 15)
+    page.click("#rules [data-rule=server]")
+    let_pass(page, 60)
+    wait_text(page, "#difference-title", "What the master gives each client")
+    expect(page.locator("#call")).to_be_hidden()
+    expect(page.locator("#served")).to_be_visible()
+    save(page, "tubemq-server")
+
+
 def test_every_width_theme_and_table_can_be_read_and_reached(page: Page, let_pass: Pass) -> None:
     page.evaluate("document.activeElement.blur()")
     for width, height in ((1440, 900), (1280, 720), (390, 844)):

@@ -59,16 +59,27 @@ export const refusal = (code, say) => say(`balance.code.${code}`);
 // Why a partition waits: the first cause that the server found.
 export function whyWords(panel, key, why, atUs, say) {
   const { owner, broker } = panel.partitions[key];
-  if (why === null) return say("balance.unread.none", { key: shortKey(key), consumer: owner ?? "" });
+  if (why === null) {
+    const read = say("balance.unread.none", { key: shortKey(key), consumer: owner ?? "" });
+    return sentences([read, ...arithmetic(panel, key, say)]);
+  }
   const { code, until_us: until, refused_code: refusedCode, ...params } = why;
   const left = until === null || until === undefined ? null : Math.max(0, until - atUs);
   const cause = say(`balance.unread.${code}`, {
     ...params, key: shortKey(key), broker, refused_code: refusedCode,
     why: refusedCode ? refusal(refusedCode, say) : "",
   });
-  if (!left) return cause;
   const then = code === "client_crashed" ? "balance.unread.let_go" : "balance.unread.left";
-  return sentences([cause, say(then, { left_us: left })]);
+  return sentences([cause, ...(left ? [say(then, { left_us: left })] : []), ...arithmetic(panel, key, say)]);
+}
+
+// Whose the modulo makes a partition, as a division.
+function arithmetic({ partitions, rule, clients }, key, say) {
+  const { hash, node } = partitions[key];
+  if (node === null) return [];
+  const found = Object.entries(clients).find(([, client]) => client.node_id === node);
+  const params = { hash, count: rule.source_count, node, consumer: found?.[0] ?? "" };
+  return [say(found ? "balance.arithmetic" : "balance.arithmetic_nobody", params)];
 }
 
 // Words of the set difference.

@@ -99,6 +99,9 @@ test("a partition that is not read says why, one that is read says by whom", () 
     assert.match(words, unread ? new RegExp(`^balance.unread.${unread.code} `) : /^balance.unread.none /);
     if (!unread) assert.ok(words.includes(`"consumer":"${owner}"`));
   }
+  const [[key, { hash, node, owner }]] = Object.entries(panelOf(WELL).partitions);
+  const sum = `balance.arithmetic ${JSON.stringify({ hash, count: 4, node, consumer: owner })}`;
+  assert.ok(whyWords(panelOf(WELL), key, null, 0, say).endsWith(sum) && hash % 4 === node);
   assert.equal(unreadOf(panelOf(WELL)).length, 0);
   assert.ok(unreadOf(panelOf(CRASHED)).length > 0);
 });

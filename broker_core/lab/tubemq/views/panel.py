@@ -15,10 +15,11 @@ clients     consumer -> client_id, state (booting starting started refused stopp
             calls: each of the 17 by name -> {at_us, argument, code, value} of its last answer, null: never called.
             code: null for a call that gives a value
 brokers     id -> state (online offline), accepts_subscribe, is_black_listed, partitions: their keys
-partitions  key -> broker, is_configured (the master's own state), is_subscribable (now), is_shown (in the group's
-            map, up to a cycle old: null before the first), takers: consumers that the rule gives it, owner:
-            consumer registered at the broker, owner_until_us, refused: consumers that were refused it
-            (410) lately, offset, end (bytes), lag, pending (messages)
+partitions  key -> broker, hash, node: node id that the modulo gives it, null under another rule; is_configured (the
+            master's own state), is_subscribable (now), is_shown (in the group's map, up to a cycle old: null before
+            the first), takers: consumers that the rule gives it, owner: consumer registered at the broker,
+            owner_until_us, refused: consumers that were refused it (410) lately, offset, end (bytes), lag, pending
+            (messages)
             unread: null, or {"code", ...} of `unread.py`: why its records wait
 masters     name -> is_active, condition (running paused crashed, null: none), clients: that it knows
 cycle_us    when the master computes the group's map again, null while there is no group
@@ -29,11 +30,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from broker_core.events import Json
+from broker_core.hashing.java_hash import string_hash_unsigned
 from broker_core.lab.consumer import CRASHED, GONE, PAUSED, Consumer
 from broker_core.lab.tubemq.reading import GROUP, MODULO, NOT_USED, Client, TubeMqReading
 from broker_core.lab.tubemq.views import unread
 from broker_core.lab.tubemq.views.calls import calls_view
 from broker_core.tubemq import requests as r
+from broker_core.tubemq.assignment import node_of
 from broker_core.tubemq.client.assigner import difference, takes
 from broker_core.tubemq.client.program_state import STARTED, ProgramState
 from broker_core.tubemq.client.pull_consumer_state import PullConsumerState
@@ -164,7 +167,7 @@ def _broker(reads: TubeMqReading, broker_id: int, broker: ConfiguredBroker, mast
 def _partitions(
     lane: Lane, reads: TubeMqReading, present: dict[str, Client], clients: Json, master: MasterState
 ) -> Json:
-    shown, units = reads.group_map(), reads.units()
+    shown, units, count = reads.group_map(), reads.units(), _source_count(reads)
     views: Json = {}
     for key, partition in reads.partitions().items():
         place = reads.place(key)
@@ -182,6 +185,8 @@ def _partitions(
         is_read = key in reads.notes.readers
         views[key] = {
             "broker": broker_of(key),
+            "hash": string_hash_unsigned(key),
+            "node": node_of(key, count) if count > 0 else None,
             "is_configured": why != unread.NOT_CONFIGURED,
             "is_subscribable": not why,
             "is_shown": shown.get(key),

@@ -44,3 +44,11 @@ def test_lane_without_consumers_says_so_at_each_partition() -> None:
     shown = panel(lab)
     assert shown["clients"] == {} and shown["cycle_us"] is None
     assert {each["unread"]["code"] for each in shown["partitions"].values()} == {"no_client"}
+
+
+def test_the_modulos_arithmetic_is_that_of_the_owner() -> None:
+    lab = lab_of(consumers=2, **LANES)
+    at(lab, 15)
+    shown = panel(lab)
+    for partition in shown["partitions"].values():
+        assert partition["node"] == partition["hash"] % 2 == shown["clients"][partition["owner"]]["node_id"]
