@@ -38,7 +38,7 @@ BALANCE = {
     ),
     "balance.sub.refused": _("The master says why: {why}."),
     "balance.sub.fight": _(
-        "Their rule gives it to both. The broker has one owner for each partition and refuses the other with 410."
+        "A broker has one owner for each partition, and refuses the other client with 410."
     ),
     # The rules
     "balance.each": _("Each client for itself"),
@@ -58,6 +58,10 @@ BALANCE = {
     "balance.column.has": _("has"),
     "balance.column.releases": _("releases"),
     "balance.column.registers": _("registers"),
+    "balance.given.takes": _("given"),
+    "balance.given.has": _("has"),
+    "balance.given.releases": _("is to release"),
+    "balance.given.registers": _("is to register"),
     "balance.legend": _("A: by the rule. H: registered. S: may be subscribed. Hatched: in A and not in S."),
     "balance.left": _("in {left_us}"),
     "balance.title.takes": _("{key}: the rule gives it to {consumer}"),

@@ -24,6 +24,7 @@ CODES = sorted({
 FAMILIES = {
     "head": ("fight", "fight_many", "wanted", "wanted_many"),
     "column": COLUMNS,
+    "given": COLUMNS,
     "title": COLUMNS,
     "state": (
         phases.BOOTING, phases.STARTING, phases.STARTED, phases.STOPPING, phases.STOPPED, phases.REFUSED, "crashed",

@@ -75,6 +75,7 @@ function drawFrame(isForced = false) {
   if (ownRule) ownRule.write();
   $("own").hidden = !ownRule || isServed(now);
   $("served").hidden = !isServed(now);
+  $("calls").hidden = $("call-answer").hidden = $("legend").hidden = isServed(now);
   setText($("difference-title"), say(isServed(now) ? "balance.each_served" : "balance.each"));
   setText($("verbs-about"), client === null ? say("balance.choose") : say("balance.chosen", { consumer: client }));
   drawTransport(view);

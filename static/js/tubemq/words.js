@@ -84,11 +84,15 @@ function arithmetic({ partitions, rule, clients }, key, say) {
 
 // Words of the set difference.
 export function differenceWords(panel, say) {
-  const family = (name) => Object.fromEntries(
-    ["takes", "has", "releases", "registers"].map((what) => [what, say(`balance.${name}.${what}`)]));
+  const columns = isServed(panel) ? "given" : "column";
   return {
-    who: say("balance.who"), pass: say("balance.pass"), heads: family("column"),
-    formulas: { takes: "A", has: "H", releases: "H − (A ∩ S)", registers: "(A ∩ S) − H" },
+    who: say("balance.who"), pass: isServed(panel) ? "" : say("balance.pass"),
+    heads: Object.fromEntries(
+      ["takes", "has", "releases", "registers"].map((what) => [what, say(`balance.${columns}.${what}`)]),
+    ),
+    formulas: isServed(panel)
+      ? { takes: "", has: "", releases: "", registers: "" }
+      : { takes: "A", has: "H", releases: "H − (A ∩ S)", registers: "(A ∩ S) − H" },
     node: ({ node_id: node }) => (node < 0 ? "" : `#${node}`),
     state: (client) => stateWords(client, say),
     tone: ({ state }) => (state === "refused" || IS_DOWN.includes(state) ? "er" : "m"),
