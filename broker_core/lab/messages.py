@@ -48,7 +48,7 @@ class Sent:
 
     position: int  # of the command, which sends one
     key: str | None
-    payload: str = ""
+    payload: str | None = ""  # None: it has no value, so to a compacted Kafka topic it is its key's tombstone
     properties: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -117,7 +117,12 @@ class Messages:
         if message < FIRST_SENT:
             return self.workload.payload(message)
         sent = self.sent.get(message - FIRST_SENT)
-        return "" if sent is None else sent.payload
+        return "" if sent is None or sent.payload is None else sent.payload
+
+    def has_value(self, message: MessageId) -> bool:
+        """False for one that a person sent without any, which is not the same as an empty one."""
+        sent = self.sent.get(message - FIRST_SENT)
+        return sent is None or sent.payload is not None
 
     def size(self, message: MessageId) -> int:
         """Of the payload, in bytes."""

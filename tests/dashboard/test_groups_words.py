@@ -37,6 +37,7 @@ OF_PARTITIONS = {
     *group_partition_verbs(),
     "group_seek_beginning",
     "group_seek_end",
+    "cluster_send_record_tombstone",
 }
 VERBS = OF_MEMBERS | OF_PARTITIONS | set(group_verbs()) | {"group_subscribe_pattern"}
 FIGURES = ("generation", "moved", "spread", "dark_us", "dark_most", "duplicates")

@@ -33,7 +33,7 @@ from broker_core.lab.shared.lane import Lane
 
 OFFSET_MAX = 2**53 - 1
 """What a program in JavaScript can still say exactly."""
-KEY_LETTERS_MAX = 64
+KEY_LETTERS_MAX, VALUE_LETTERS_MAX = 64, 200
 WHERE = {"beginning": EARLIEST, "end": LATEST}
 
 
@@ -259,12 +259,14 @@ class ResetOffsets(PlaceCommand):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SendRecord(PlaceCommand):
     """The lane's producer sends one more record, to this partition. key: it has one, which decides nothing
-    then; the workload does not know it."""
+    then; the workload does not know it. tombstone: it has no value, which in a compacted topic removes its key."""
 
     kind: ClassVar[str] = "cluster_send_record"
-    ARGS: ClassVar[frozenset[str]] = frozenset({"topic", "partition", "key"})
+    ARGS: ClassVar[frozenset[str]] = frozenset({"topic", "partition", "key", "value", "tombstone"})
 
     key: str | None = None
+    value: str = ""
+    tombstone: bool = False
 
     @classmethod
     def read_args(cls, args: Json) -> dict[str, Any]:
@@ -273,13 +275,26 @@ class SendRecord(PlaceCommand):
             not isinstance(key, str) or not 1 <= len(key) <= KEY_LETTERS_MAX or not key.isprintable()
         ):
             raise CommandError("args.key", "must be 1 to {high} printable characters", high=KEY_LETTERS_MAX)
-        return {**read_place(args), "key": key}
+        value, tombstone = args.get("value", ""), args.get("tombstone", False)
+        if not isinstance(value, str) or len(value) > VALUE_LETTERS_MAX or not value.isprintable():
+            raise CommandError(
+                "args.value", "must be at most {high} printable characters", high=VALUE_LETTERS_MAX
+            )
+        if not isinstance(tombstone, bool):
+            raise CommandError("args.tombstone", "must be true or false")
+        if tombstone and value:
+            raise CommandError("args.value", "must be empty: a tombstone has no value")
+        if tombstone and key is None:
+            raise CommandError("args.key", "is missing: a tombstone removes the record of a key")
+        return {**read_place(args), "key": key, "value": value, "tombstone": tombstone}
 
     def args(self) -> Json:
-        return {"topic": self.topic, "partition": self.partition, "key": self.key}
+        own = {"key": self.key, "value": self.value, "tombstone": self.tombstone}
+        return {"topic": self.topic, "partition": self.partition, **own}
 
     def do(self, lane: Lane, cause: Cause) -> None:
-        verbs.send_record(lane, self.topic_in(lane), self.partition, self.key, cause)
+        value = None if self.tombstone else self.value
+        verbs.send_record(lane, self.topic_in(lane), self.partition, self.key, value, cause)
 
 
 PARTITION_COMMANDS: Sequence[type[Command]] = (

@@ -103,10 +103,12 @@ def reset_offsets(lane: Lane, topic: str, number: int, offset: int, cause: Cause
     _rules(lane).forget_caches()
 
 
-def send_record(lane: Lane, topic: str, number: int, key: str | None, cause: Cause) -> None:
-    """key: its hash says where the record would have gone by it. cause: the command, whose position names the
-    message."""
-    message = lane.messages.send(Sent(cause.command or 0, key))
+def send_record(
+    lane: Lane, topic: str, number: int, key: str | None, value: str | None, cause: Cause
+) -> None:
+    """key: its hash says where the record would have gone by it. value: None for a tombstone. cause: the command,
+    whose position names the message."""
+    message = lane.messages.send(Sent(cause.command or 0, key, value))
     inputs: Json = {}
     key_hash = -1
     if key is not None:
@@ -119,7 +121,10 @@ def send_record(lane: Lane, topic: str, number: int, key: str | None, cause: Cau
         inputs,
         {"topic": topic, "partition": number},
     )
-    lane.say_ordered("kafka.partition_named", partition=partition_name(topic, number))
+    said = "kafka.partition_named" if value is not None else "kafka.tombstone_sent"
+    lane.say_ordered(
+        said, partition=partition_name(topic, number), **({} if value is not None else {"key": key})
+    )
     lane.world.order(
         PRODUCER, Send(message, topic, key_hash, number, record_size(*sizes_of(lane.messages, message))), told
     )

@@ -80,7 +80,8 @@ class BatchWriter:
             return key, None if value_hex is None else self._on_lab_clock(key, bytes.fromhex(value_hex))
         messages = self.messages
         code = messages.key_code(value)
-        return None if code == NO_KEY else messages.key_bytes(code), messages.payload(value).encode()
+        content = messages.payload(value).encode() if messages.has_value(value) else None
+        return None if code == NO_KEY else messages.key_bytes(code), content
 
     def _on_lab_clock(self, key: bytes, value: bytes) -> bytes:
         """A value of the offsets topic with its times moved: of a commit, and of a classic group's state."""

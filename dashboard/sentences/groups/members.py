@@ -49,6 +49,8 @@ MEMBERS = {
     "groups.at_partition_of": _("One partition, at {member}: what its program calls on its consumer."),
     "groups.at_which": _("Partition"),
     "groups.at_offset": _("Offset"),
+    "groups.at_key": _("Key of the record"),
+    "groups.at_value": _("Value of the record"),
     "groups.verb.group_pause_partition": _("Pause it"),
     "groups.verb.group_resume_partition": _("Resume it"),
     "groups.verb.group_seek": _("Seek to the offset"),
@@ -57,6 +59,7 @@ MEMBERS = {
     "groups.verb.group_commit": _("Commit the offset"),
     "groups.verb.group_reset_offsets": _("Commit for the group"),
     "groups.verb.cluster_send_record": _("Send a record there"),
+    "groups.verb.cluster_send_record_tombstone": _("Send a tombstone there"),
     "groups.subscribe": _("Subscribe to {topic}"),
     "groups.unsubscribe": _("Unsubscribe from {topic}"),
     "groups.verb_about.group_restart": _(
@@ -105,6 +108,9 @@ MEMBERS = {
         "kafka-consumer-groups --reset-offsets: refused while the group has members."
     ),
     "groups.verb_about.cluster_send_record": _("The producer names the partition, so no key decides."),
+    "groups.verb_about.cluster_send_record_tombstone": _(
+        "The key without a value: in a compacted topic it removes the key's records before it."
+    ),
     "groups.verb_about.cluster_add_partitions": _(
         "Topic {topic} has {count} partitions from then on; members learn it with their next metadata."
     ),

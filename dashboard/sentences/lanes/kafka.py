@@ -129,6 +129,10 @@ KAFKA = {
         "An operator commits offset {offset} of {partition}: the next member begins there."
     ),
     "kafka.partition_named": _("One record goes to {partition}, which its sender named."),
+    "kafka.tombstone_sent": _(
+        "A tombstone goes to {partition}: key {key} without a value. Compaction removes the key's records before it, "
+        "and later the tombstone."
+    ),
     "kafka.passed_over": _(
         "{records?One record|{records} records} will not be read: the group's position was reset to an "
         "offset beyond {records?it|them}."

@@ -1,20 +1,23 @@
 // The small form about one partition: what the chosen member's program can call, else what an operator can do, and a
-// record that is sent there. Which verbs there are says the server; what it refuses stands at its field.
+// record or a tombstone that is sent there. Which verbs there are says the server; what it refuses stands at its field.
 
 import { Refusal } from "../base/commands.js";
 import { clearErrors, clearWhenChanged, showErrors } from "../base/field_errors.js";
 import { createVerbs } from "../lane/verb_buttons.js";
 import { lanesOf } from "./lanes.js";
 
-const SEEK = "group_seek", WITH_OFFSET = [SEEK, "group_commit", "group_reset_offsets"];
+const SEEK = "group_seek", WITH_OFFSET = [SEEK, "group_commit", "group_reset_offsets"], SEND = "cluster_send_record";
+const VARIANTS = {
+  [SEEK]: [["_beginning", { to: "beginning" }], ["_end", { to: "end" }]], [SEND]: [["_tombstone", { tombstone: true }]],
+};
 
 // -> [{id, verb, text, about, key, consumer: of whom, "": of nobody, args}]; a seek is three: to the offset, to the
-// beginning, to the end.
+// beginning, to the end; a record is two: with a value, and a tombstone.
 export function partitionVerbs(group, chosen, say) {
   const member = group.members[chosen], isMembers = Boolean(member?.partition_verbs?.length);
   const verbs = isMembers ? member.partition_verbs : group.partition_verbs ?? [];
   return verbs.flatMap((verb) => [
-    made(verb, "", {}), ...(verb === SEEK ? ["beginning", "end"].map((to) => made(verb, `_${to}`, { to })) : []),
+    made(verb, "", {}), ...(VARIANTS[verb] ?? []).map(([ending, args]) => made(verb, ending, args)),
   ]);
 
   function made(verb, ending, args) {
@@ -27,10 +30,11 @@ export function partitionVerbs(group, chosen, say) {
 }
 
 // What a press orders. offset: as typed. A text that is no number goes as it is: the server says so.
-export function partitionOrder({ verb, consumer, args }, { topic, number, offset }) {
+export function partitionOrder({ verb, consumer, args }, { topic, number, offset, key, value }) {
   const typed = offset.trim();
   const asked =
-    WITH_OFFSET.includes(verb) && !args.to ? { offset: /^\d{1,15}$/.test(typed) ? Number(typed) : typed || null } : {};
+    WITH_OFFSET.includes(verb) && !args.to ? { offset: /^\d{1,15}$/.test(typed) ? Number(typed) : typed || null }
+    : verb === SEND ? { ...(key ? { key } : {}), ...(value && !args.tombstone ? { value } : {}) } : {};
   return { kind: verb, ...(consumer ? { consumer } : {}), args: { topic, partition: number, ...asked, ...args } };
 }
 
@@ -47,7 +51,10 @@ export function createAtPartition(form, { send, fail, say }) {
     near.setAttribute("aria-busy", "true");
     try {
       await send(
-        partitionOrder(verb, { topic: place.topic, number: place.number, offset: form.elements.offset.value }),
+        partitionOrder(verb, {
+          topic: place.topic, number: place.number, offset: form.elements.offset.value,
+          key: form.elements.key.value.trim(), value: form.elements.value.value,
+        }),
       );
     } catch (error) {
       const isOwn = error instanceof Refusal && error.status !== 403 && Object.keys(error.fields).length > 0;

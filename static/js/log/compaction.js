@@ -76,7 +76,8 @@ export const shortKey = (key) => (/ \w+=[^=]*$/.test(key) ? key.slice(key.lastIn
 // A tile has room for the end of a key; the whole key is its label, and is written out under the picture.
 function sign(shapes, id, record, isKept, x, middle, y, cell, tone, say) {
   const key = shortKey(`${record.key ?? ""}`), most = Math.max(1, Math.floor(cell / 8.5));
-  const text = (key.length > most ? key.slice(-most) : key) + (record.tombstone && key.length < most ? "∅" : "");
+  const room = record.tombstone ? most - 1 : most, end = record.tombstone ? "∅" : "";
+  const text = (key.length <= room ? key : room > 0 ? key.slice(-room) : "") + end;
   shapes.push({
     id, tag: "rect", x, y: y + 0.5, width: round(cell), height: round(cell), rx: 3, class: `tile ${tone}`, role: "img",
     tabindex: -1, "data-part": id, "data-record": record.offset, "aria-label": recordWords(record, isKept, say),

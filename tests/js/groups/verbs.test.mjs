@@ -83,9 +83,17 @@ test("one partition: a member's calls when one is chosen, else an operator's ord
   assert.deepEqual(
     [ids(null), ids(COORDINATOR)],
     [
-      ["group_reset_offsets", "cluster_send_record"], ["group_reset_offsets", "cluster_send_record"],
+      ["group_reset_offsets", "cluster_send_record", "cluster_send_record_tombstone"],
+      ["group_reset_offsets", "cluster_send_record", "cluster_send_record_tombstone"],
     ],
   );
+  const record = partitionVerbs(group, null, say).slice(1).map((verb) =>
+    partitionOrder(verb, { topic: "flights", number: 3, offset: "7", key: "k", value: "v" }).args,
+  );
+  assert.deepEqual(record, [
+    { topic: "flights", partition: 3, key: "k", value: "v" },
+    { topic: "flights", partition: 3, key: "k", tombstone: true },
+  ]);
   const orders = (chosen, offset) =>
     partitionVerbs(group, chosen, say).map((verb) => partitionOrder(verb, { topic: "flights", number: 3, offset }));
   assert.deepEqual(orders("c1", " 12 ").slice(0, 4), [
@@ -97,7 +105,7 @@ test("one partition: a member's calls when one is chosen, else an operator's ord
   assert.deepEqual(
     orders(null, "many").map(({ args, consumer }) => [args.offset, consumer]),
     [
-      ["many", undefined], [undefined, undefined],
+      ["many", undefined], [undefined, undefined], [undefined, undefined],
     ],
     "the server says what is wrong with it",
   );

@@ -8,12 +8,15 @@ process.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import cast
 
 from broker_core.events import Json
-from broker_core.kafka.cluster.names import broker_node
+from broker_core.kafka.cluster.broker import Broker
+from broker_core.kafka.cluster.names import INTERNAL_TOPICS, broker_node
 from broker_core.kafka.cluster.state import BrokerState, Replica, TopicPartition
+from broker_core.kafka.replication.record_contents import STORED, RecordContents
 from broker_core.kafka.replication.registration import PartitionRegistration
-from broker_core.kafka.replication.replica_log import LightLog
+from broker_core.kafka.replication.replica_log import LightBatch, LightLog
 from broker_core.sim.slot import RUNNING
 from broker_core.sim.world import World
 
@@ -49,7 +52,23 @@ def copies_view(
                 (world.now_us + world.design.ahead_us) // 1_000 + state.skew_ms,
             )
             views[str(broker)]["lag"] = None if leader_end is None else leader_end - log.log_end_offset
+            contents = STORED if key[0] in INTERNAL_TOPICS else cast(Broker, slot.node).host.contents
+            views[str(broker)]["compacted"] = _compacted(log, contents)
     return views
+
+
+def _compacted(log: LightLog, contents: RecordContents) -> Json | None:
+    """Of a compacted log, how many records are left in it, and how many of them are tombstones."""
+    if not log.settings.cleanup_compact:
+        return None
+    values = [
+        value
+        for batch in log.batches()
+        if isinstance(batch, LightBatch) and not batch.header.is_control
+        for value in batch.values
+        if value is not None
+    ]
+    return {"records": len(values), "tombstones": sum(map(contents.is_tombstone, values))}
 
 
 def copy_view(

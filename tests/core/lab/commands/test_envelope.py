@@ -37,7 +37,7 @@ NEEDED: dict[str, dict[str, Any]] = {
     "group_seek": {"partition": 1, "to": "end"},
     "group_commit": {"partition": 1, "offset": 7},
     "group_reset_offsets": {"topic": "t", "partition": 0, "offset": 0},
-    "cluster_send_record": {"partition": 1, "key": "k"},
+    "cluster_send_record": {"partition": 1, "key": "k", "value": "v"},
     "pulsar_ranges": {"ranges": [[0, 9]]},
     "join": {"count": 3, "priority": 1},
     "rabbitmq_declare_exchange": {"name": "x", "type": "topic"},

@@ -13,6 +13,7 @@ from broker_core.kafka.log.topic_config import TopicConfig
 from broker_core.kafka.producer.partitioner import positive_key_hash
 from broker_core.lab.kafka.group import brokers_of
 from broker_core.lab.lab import Lab
+from broker_core.lab.messages import FIRST_SENT
 from broker_core.lab.scenario import scenario_from_json
 from tests.core.lab.kafka.test_group_commands import LANE, SECOND, kinds, lab_of, lane_of, order
 
@@ -197,3 +198,46 @@ def test_a_transactional_writer_writes_to_a_compacted_topic_by_the_keys_of_its_r
         for value in values:
             assert positive_key_hash(lane.rules.messages.key_bytes(key(lab, value))) % 3 == number
     assert not [event for event in lab.advance_to(lab.now_us + 5 * SECOND) if "abort" in event["kind"]]
+
+
+def test_a_tombstone_by_hand_removes_its_key_and_goes_later_itself() -> None:
+    lab = lab_of(8, cleanup_policy="compact", segment_ms=5_000, delete_retention_ms=20_000)
+    place = {"partition": 0, "key": "account-7"}
+    order(lab, "cluster_send_record", 20, args={**place, "value": "balance 12"})
+
+    def of_account() -> list[str | None]:
+        """What the leader's log has of it."""
+        messages = next(iter(lab.lanes.values())).rules.messages
+        log = next(log for number, log in logs(lab) if number == 0)
+        mine = [message for message in records(log).values() if message >= FIRST_SENT]
+        return [messages.payload(message) if messages.has_value(message) else None for message in mine]
+
+    assert of_account() == ["balance 12"]
+    order(lab, "cluster_send_record", 3, args={**place, "tombstone": True})
+    assert of_account() == ["balance 12", None]
+    lab.advance_to(lab.now_us + 22 * SECOND)
+    assert of_account() == [None], "readers still see the deletion"
+    copies = lane_of(lab)["cluster"]["partitions"]["records-0"]["copies"]
+    assert {each["compacted"]["tombstones"] for each in copies.values()} == {1}
+    lab.advance_to(lab.now_us + 60 * SECOND)
+    assert of_account() == []
+    other = Lab.restore(lab.scenario, lab.checkpoint())
+    assert other.view() == lab.view()
+
+
+@pytest.mark.parametrize(
+    ("args", "field"),
+    [
+        ({"key": "k", "tombstone": 1}, "args.tombstone"),
+        ({"key": "k", "tombstone": True, "value": "v"}, "args.value"),
+        ({"tombstone": True}, "args.key"),
+        ({"value": 5}, "args.value"),
+        ({"value": "v" * 201}, "args.value"),
+        ({"value": "a\nb"}, "args.value"),
+    ],
+)
+def test_a_record_that_cannot_be_is_refused_at_its_field(args: dict[str, Any], field: str) -> None:
+    lab = lab_of(1)
+    with pytest.raises(CommandError) as refused:
+        order(lab, "cluster_send_record", args={"partition": 0, **args})
+    assert refused.value.field == field

@@ -409,3 +409,15 @@ def test_the_size_of_a_batch_is_that_of_its_bytes_however_many_records_it_has() 
     folder, log = Folder(("records", 0), lab.workload.to_json()), log_of(lab, 1, ("records", 0))
     assert folder.look(lab, 1)["segments"] == sizes_of(log)
     assert max(batch.header.record_count for batch in log.batches()) > 64
+
+
+def test_a_tombstone_has_its_key_and_null_and_an_empty_value_is_a_value() -> None:
+    lab = lab_of()
+    lab.advance_to(2 * SECOND)
+    for more in ({"value": "12"}, {}, {"tombstone": True}):
+        order(lab, "cluster_send_record", args={"partition": 0, "key": "account-7", **more})
+    lab.advance_to(4 * SECOND)
+    folder, log = Folder(("flights", 0), lab.workload.to_json()), log_of(lab, 1, ("flights", 0))
+    assert folder.look(lab, 1)["segments"] == sizes_of(log)
+    records = [record for batch in folder.opened().batches() for record in batch.records()]
+    assert [each.value for each in records if each.key == b"account-7"] == [b"12", b"", None]
