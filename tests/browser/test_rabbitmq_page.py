@@ -253,6 +253,26 @@ def test_permissions_are_read_asked_and_changed(orders: Page, let_pass: Pass) ->
     wait_text(orders, "#allowed-answer", "Allowed.")
 
 
+def test_a_permissions_form_begins_with_what_is_there_and_says_that_it_is_done(
+    orders: Page, let_pass: Pass
+) -> None:
+    orders.select_option("#user", "feed")
+    orders.click("#orders [data-verb=permissions]")
+    expect(orders.locator("#order [name=user]")).to_have_value("feed")
+    expect(orders.locator("#order [name=write]")).to_have_value(".*")
+    orders.select_option("#order [name=user]", "till")
+    expect(orders.locator("#order [name=write]")).to_have_value("tasks|audit")
+    expect(orders.locator("#order [name=configure]")).to_have_value("")
+    order(orders, "permissions", configure="^mine$")
+    let_pass(orders, 1)
+    wait_text(orders, ANSWER, "Set permissions: done")
+    orders.click("#try summary")
+    orders.fill("#try-body", "b" * 5000)
+    orders.fill("#try-key", "orders.eu.paid")
+    orders.click("#publish")
+    wait_text(orders, "#try", "must be text of at most")
+
+
 def test_topic_permissions_are_set_said_asked_and_taken_away(orders: Page, let_pass: Pass) -> None:
     orders.select_option("#user", "feed")
     orders.select_option("#try-exchange", "orders")

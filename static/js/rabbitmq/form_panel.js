@@ -11,8 +11,9 @@ import { FieldError } from "./table_values.js";
 
 // box: holds the buttons. form: is filled with the fields of the open one. kinds: the registry's. send(command): a
 // promise that fails with a Refusal. choicesOf(name): [[value, words]] of a list of choices. context(): {vhost, user}.
+// knownOf(verb, values): what is there already, to begin with and when another is chosen.
 // -> {open(verb, values), write(): new choices, pressKey}
-export function createForms(box, form, { kinds, send, fail, choicesOf, context, say }) {
+export function createForms(box, form, { kinds, send, fail, choicesOf, context, knownOf, say }) {
   let shown = null, inputs = {};
   const buttons = {};
   for (const verb of Object.keys(FORMS).filter((one) => `rabbitmq_${one}` in kinds)) {
@@ -127,7 +128,13 @@ export function createForms(box, form, { kinds, send, fail, choicesOf, context, 
 
   box.addEventListener("click", (event) => {
     const { verb } = event.target.closest("[data-verb]")?.dataset ?? {};
-    if (verb) show(shown === verb ? null : verb);
+    if (verb) show(shown === verb ? null : verb, knownOf(verb, {}));
+  });
+  form.addEventListener("change", ({ target }) => {
+    const field = FORMS[shown].fields.find(({ name }) => name === target.name);
+    if (!field?.isKey) return;
+    const keys = FORMS[shown].fields.filter(({ isKey }) => isKey).map(({ name }) => [name, inputs[name].value]);
+    for (const [name, value] of Object.entries(knownOf(shown, Object.fromEntries(keys)))) inputs[name].value = value;
   });
 
   return {

@@ -15,6 +15,8 @@ export const KNOWN = {
   exchange: { "alternate-exchange": "string" },
 };
 const TABLE = { name: "arguments", kind: "table" };
+const USER = { name: "user", kind: "choice", choices: "users" };
+const VHOST = { name: "vhost", kind: "choice", choices: "vhosts" };
 const QUEUE = { name: "name", kind: "text", list: "queues" }, EXCHANGE = { ...QUEUE, list: "exchanges" };
 const BINDING = [
   { name: "source", kind: "text", list: "exchanges" },
@@ -23,7 +25,7 @@ const BINDING = [
   { ...TABLE, hasMatch: true },
 ];
 
-// A field's label is its name, unless it has one of its own.
+// A field's label is its name, unless it has one of its own. isKey: it says what the others are known of.
 // Verb -> {fields, isMethod: goes out in the chosen virtual host as the chosen user}.
 export const FORMS = {
   declare_queue: {
@@ -44,15 +46,15 @@ export const FORMS = {
   delete_exchange: { isMethod: true, fields: [EXCHANGE, FLAG("if_unused")] },
   permissions: {
     fields: [
-      { name: "user", kind: "choice", choices: "users" }, { name: "vhost", kind: "choice", choices: "vhosts" },
-      { name: "configure", kind: "text" }, { name: "write", kind: "text" }, { name: "read", kind: "text" },
+      { ...USER, isKey: true }, { ...VHOST, isKey: true }, { name: "configure", kind: "text" },
+      { name: "write", kind: "text" }, { name: "read", kind: "text" },
       FLAG("is_cleared"),
     ],
   },
   topic_permissions: {
     fields: [
-      { name: "user", kind: "choice", choices: "users" }, { name: "vhost", kind: "choice", choices: "vhosts" },
-      { ...EXCHANGE, name: "exchange" }, { name: "write", kind: "text", label: "write_keys" },
+      { ...USER, isKey: true }, { ...VHOST, isKey: true }, { ...EXCHANGE, name: "exchange", isKey: true },
+      { name: "write", kind: "text", label: "write_keys" },
       { name: "read", kind: "text", label: "read_keys" }, { ...FLAG("is_cleared"), label: "is_free" },
     ],
   },

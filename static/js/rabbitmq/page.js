@@ -211,8 +211,16 @@ const serverButtons = createVerbs($("server"), ({ id }, near) => {
   const [kind, args] = SERVER[id];
   command(near, { kind: `rabbitmq_${kind}`, args });
 });
+// What a user may do now, so that a form begins with it. values: what is chosen already.
+function knownOf(verb, values) {
+  const of = { user, vhost, ...values }, { permissions, topic_permissions: topics } = panel().users[of.user] ?? {};
+  if (verb === "permissions") return { ...of, ...(permissions?.[of.vhost] ?? { configure: "", write: "", read: "" }) };
+  if (verb !== "topic_permissions") return {};
+  const exchange = of.exchange ?? topicExchange(panel().vhosts[of.vhost], $("try-exchange").value);
+  return { ...of, exchange, ...(topics?.[of.vhost]?.[exchange] ?? { write: ".*", read: ".*" }) };
+}
 const forms = createForms($("orders"), $("order"), {
-  kinds: own.verbs, send, fail: orders.fail, choicesOf, context, say,
+  kinds: own.verbs, send, fail: orders.fail, choicesOf, context, knownOf, say,
 });
 const allowed = createAllowed($, {
   url: own.allowed, operations: own.operations, context: () => ({ lane, vhost }), say,
@@ -279,15 +287,8 @@ $("user").addEventListener("change", () => {
   user = $("user").value;
   drawFrame(true);
 });
-$("edit-permissions").addEventListener("click", () => {
-  const known = panel().users[user]?.permissions[vhost] ?? { configure: "", write: "", read: "" };
-  forms.open("permissions", { user, vhost, ...known });
-});
-$("edit-topics").addEventListener("click", () => {
-  const exchange = topicExchange(panel().vhosts[vhost], $("try-exchange").value);
-  const known = panel().users[user]?.topic_permissions[vhost]?.[exchange] ?? { write: ".*", read: ".*" };
-  forms.open("topic_permissions", { user, vhost, exchange, ...known });
-});
+$("edit-permissions").addEventListener("click", () => forms.open("permissions", knownOf("permissions", {})));
+$("edit-topics").addEventListener("click", () => forms.open("topic_permissions", knownOf("topic_permissions", {})));
 $("try-exchange").addEventListener("change", () => {
   tried = null;
   schedule();

@@ -16,7 +16,7 @@ const cellOf = (tag, properties) => Object.assign(document.createElement(tag), p
 
 // say(code, params). context(): {lane, vhost, user}. show(tried): null while there is none.
 export function createTry($, { url, send, fail, context, show, say }) {
-  let waits = 0, asked = "", answer = null, number = 0;
+  let waits = 0, asked = "", answer = null, number = 0, isRefused = false;
   const form = $("try");
   clearWhenChanged(form);
   const rows = createTableRows({ field: "args.headers", code: "topology.field.headers", say });
@@ -46,15 +46,17 @@ export function createTry($, { url, send, fail, context, show, say }) {
     }
   }
 
+  // What was wrong with the question; what was wrong with a publish stays.
   function take(found) {
-    clearErrors(form);
+    if (isRefused) clearErrors(form);
+    isRefused = false;
     answer = found;
     write();
     show(found);
   }
 
   function refuse(fields) {
-    answer = null;
+    [answer, isRefused] = [null, true];
     write();
     show(null);
     const fieldOf = (name) => `args.${name === "key" ? "routing_key" : name}`;

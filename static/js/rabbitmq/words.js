@@ -77,12 +77,19 @@ export function mayWords(panel, user, vhost, say) {
   return sentences([may, ...topics]);
 }
 
-// A turning point of the operator's connection, in words; null for any other. -> {text, isBad}
+// What `rabbitmqctl` would have done, each a turning point of the server.
+const CONTROLLED = ["permissions", "topic_permissions", "user", "vhost", "import"];
+
+// A turning point of the operator's connection or of the server, in words; null for any other. -> {text, isBad}
 export function answerWords({ kind, inputs, data }, firstSent, say) {
   const verb = say(`topology.form.${data?.verb}`);
   if (kind === "rabbitmq.operator.refused") {
     const reply = `${inputs.reply_code} ${inputs.reply_text}`;
     return { text: say("topology.answer.refused", { verb, reply }), isBad: true };
+  }
+  const controlled = CONTROLLED.find((one) => kind === `rabbitmq.server.${one}`);
+  if (controlled) {
+    return { text: say("topology.answer.done", { verb: say(`topology.form.${controlled}`) }), isBad: false };
   }
   if (kind !== "rabbitmq.operator.answered") return null;
   if (data.verb === "get") return { text: gotWords(data, firstSent, say), isBad: false };

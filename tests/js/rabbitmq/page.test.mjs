@@ -161,6 +161,8 @@ test("what the server answered is said with its code and text", () => {
   assert.match(of("answered", { ...got, message: FIRST_SENT + 7 }).text, /topology.path.sent .*7/);
   assert.match(of("answered", { verb: "purge", count: 4 }).text, /^topology.answer.count .*"count":4/);
   assert.match(of("answered", { verb: "bind" }).text, /^topology.answer.done/);
+  const user = answerWords({ kind: "rabbitmq.server.user", inputs: {}, data: { name: "u" } }, FIRST_SENT, say);
+  assert.match(user.text, /^topology.answer.done .*topology.form.user/);
   assert.equal(answerWords({ kind: "rabbitmq.server.crash", inputs: {}, data: {} }, FIRST_SENT, say), null);
 });
 
