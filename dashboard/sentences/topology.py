@@ -101,7 +101,7 @@ TOPOLOGY = {
     ),
     "topology.try.alternate": _("No binding matches: it goes to the alternate exchange {exchange}."),
     "topology.try.nowhere": _("No binding matches: the message is dropped, or returned if it is mandatory."),
-    "topology.try.hint": _("Type a routing key to see which bindings match it, word by word."),
+    "topology.try.hint": _("Type a routing key to see which bindings match it."),
     "topology.try.refused": _("{user} would be refused: {reply}"),
     "topology.answers": _("What the server answered"),
     "topology.answer.done": _("{verb}: done"),

@@ -28,7 +28,7 @@ def growing(lane: Lane, reads: RabbitMqReading, queue: ClassicQueue) -> tuple[st
         consumers = [each for each in consumers if each.key == queue.consumers.active]
     # What a prefetch limits rises and falls with every message; only without a limit can it be the queue that grows there.
     is_limited = all(each.prefetch or not each.needs_ack for each in consumers)
-    if not reads.notes.is_growing(queue, with_unacked=not is_limited):
+    if not reads.notes.is_growing(queue, with_unacked=not is_limited) or is_full(queue):
         return "", []
     if not consumers:
         return ("" if is_delay(queue) else NO_CONSUMER), []
@@ -42,6 +42,11 @@ def growing(lane: Lane, reads: RabbitMqReading, queue: ClassicQueue) -> tuple[st
     if len(full) == len(consumers):
         return AT_PREFETCH, full
     return SLOW, [each.key for each in consumers]
+
+
+def is_full(queue: ClassicQueue) -> bool:
+    """It has reached its maximum length, and grows no more."""
+    return queue.settings.max_length is not None and queue.ready >= queue.settings.max_length
 
 
 def is_delay(queue: ClassicQueue) -> bool:

@@ -77,6 +77,21 @@ def test_the_cause_in_each_state(expected: str, named: list[str], given: dict[st
     assert played(**given) == (expected, named)
 
 
+def test_a_queue_that_has_just_reached_its_maximum_grows_no_more() -> None:
+    topology = {
+        "queues": [{"name": "work", "arguments": {"x-max-length": 20}}],
+        "publishers": [{"routing_key": "work"}],
+        "consumers": [{"queue": "work", "prefetch": 1}],
+    }
+    lab = lab_of(topology, consumers=1, consumer_rate=2)
+    seen = []
+    for tenth in range(5, 60):
+        lab.advance_to(tenth * SECOND // 10)
+        queue = panel_of(lab)["vhosts"]["/"]["queues"]["work"]
+        seen.append((queue["ready"] >= 20, queue["growing"]))
+    assert {cause for is_full, cause in seen if is_full} == {""} and (False, AT_PREFETCH) in seen
+
+
 def test_a_poison_message_that_goes_around_is_the_cause_until_it_is_cured() -> None:
     lab = Lab(scenario_from_text(read_file(shelf()["rabbitmq_poison_message"])))
     lab.advance_to(6 * SECOND)
