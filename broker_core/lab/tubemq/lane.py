@@ -339,7 +339,12 @@ class TubeMqRules:
             {"source_count": count},
             {"consumer": consumer.name, "node_id": node_id},
         )
-        lane.say("tubemq.rejoining", consumer=consumer.name, node_id=node_id)
+        if self.reads.by_master:
+            lane.say("tubemq.by_master", clients=len(notes.plan))
+        elif count > 0:
+            lane.say("tubemq.rejoining", consumer=consumer.name, node_id=node_id)
+        else:
+            lane.say("tubemq.rejoining_list", consumer=consumer.name)
         launch(lane, self.reads, consumer, followed)
 
     def told(self, lane: Lane, event: TurningPoint) -> None:

@@ -117,7 +117,10 @@ class TubeMqNarrator:
         is_back = bill.kind == "rejoin" and is_alive(consumer)
         if is_back or lane.sentence["code"] in STARTING_CODES:
             numbers: Json = {"partitions_moved": bill.partitions_moved, "pause_us": bill.pause_us}
-            if is_back:
+            is_others = (
+                is_dealt(lane) or self.reads.by_master or lane.sentence["code"] == "tubemq.one_changed"
+            )
+            if is_back and not is_others:
                 numbers |= {"consumer": bill.consumer, "node_id": notes.plan.index(bill.consumer)}
             else:
                 numbers |= {
@@ -125,7 +128,7 @@ class TubeMqNarrator:
                     "to_count": len(notes.plan),
                     "partitions_total": bill.partitions_total,
                 }
-            if is_dealt(lane) or self.reads.by_master or lane.sentence["code"] == "tubemq.one_changed":
+            if is_others:
                 lane.say("tubemq.master_dealt" if self.reads.by_master else "tubemq.dealt", **numbers)
                 return
             lane.say(

@@ -222,6 +222,11 @@ class TubeMqReading:
             nodes = self.nodes[source_count] = [node_of(key, source_count) for key in self.partition_keys]
         return nodes
 
+    def counted(self) -> int:
+        """The source count that the group's clients start with, NOT_USED where rules deal partitions out."""
+        is_counted = self.algorithm == MODULO and self.notes.own_rule is None and self.source_count is None
+        return len(self.notes.plan) if is_counted else NOT_USED
+
     def units(self) -> dict[str, str | None]:
         return dict(zip(self.partition_keys, self.planned(), strict=True))
 
@@ -378,7 +383,7 @@ class TubeMqReading:
         }
         return {
             "kind": "clients",
-            "source_count": len(notes.plan),
+            "source_count": None if self.by_master else self.counted(),
             "topic": self.topic,
             "brokers": list(self.brokers),
             "clients": clients_view(self.lane.consumers.values(), present, notes.plan),

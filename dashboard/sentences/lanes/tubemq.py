@@ -61,6 +61,7 @@ TUBEMQ = {
         "{consumer} is back as nodeId {node_id}: its partitions were paused for up to {pause_us}, "
         "{partitions_moved} moved."
     ),
+    "tubemq.rejoining_list": _("{consumer} starts again, with the partitions that it had."),
     "tubemq.dealing": _(
         "{clients} {clients?client|clients}: the operator deals the partitions out, and each takes what is new to it."
     ),

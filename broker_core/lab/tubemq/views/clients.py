@@ -30,7 +30,7 @@ def clients_view(
             if consumer.state == CRASHED:
                 state, next_tick_us = CRASHED, None
             views[consumer.name] = client_view(
-                client.node_id if isinstance(client, ProgramState) else -1,
+                _node_id(client),
                 state,
                 next_tick_us,
                 client.refused_code,
@@ -40,7 +40,12 @@ def clients_view(
     return views
 
 
-def client_view(node_id: int, state: str, next_tick_us: int | None, refused_code: int) -> Json:
+def _node_id(client: ProgramState | PullConsumerState) -> int | None:
+    """None of one that starts without the group's count."""
+    return client.node_id if isinstance(client, ProgramState) and client.source_count > 0 else None
+
+
+def client_view(node_id: int | None, state: str, next_tick_us: int | None, refused_code: int) -> Json:
     return {
         "node_id": node_id,
         "state": state,

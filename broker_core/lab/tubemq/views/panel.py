@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING
 from broker_core.events import Json
 from broker_core.hashing.java_hash import string_hash_unsigned
 from broker_core.lab.consumer import CRASHED, GONE, PAUSED, Consumer
-from broker_core.lab.tubemq.reading import GROUP, MODULO, NOT_USED, Client, TubeMqReading
+from broker_core.lab.tubemq.reading import GROUP, MODULO, Client, TubeMqReading
 from broker_core.lab.tubemq.views import unread
 from broker_core.lab.tubemq.views.calls import calls_view
 from broker_core.tubemq import requests as r
@@ -62,7 +62,7 @@ def tubemq_view(lane: Lane, reads: TubeMqReading) -> Json:
         "rule": {
             "id": lane.algorithm,
             "over": reads.over,
-            "source_count": _source_count(reads),
+            "source_count": reads.counted(),
             "own": reads.notes.own_rule,
         },
         "clients": clients,
@@ -83,12 +83,6 @@ def tubemq_view(lane: Lane, reads: TubeMqReading) -> Json:
         },
         "cycle_us": _next_cycle_us(lane.now_us, master) if master.groups else None,
     }
-
-
-def _source_count(reads: TubeMqReading) -> int:
-    notes = reads.notes
-    is_counted = reads.algorithm == MODULO and notes.own_rule is None and reads.source_count is None
-    return len(notes.plan) if is_counted else NOT_USED
 
 
 def _next_cycle_us(now_us: int, master: MasterState) -> int:
@@ -167,7 +161,7 @@ def _broker(reads: TubeMqReading, broker_id: int, broker: ConfiguredBroker, mast
 def _partitions(
     lane: Lane, reads: TubeMqReading, present: dict[str, Client], clients: Json, master: MasterState
 ) -> Json:
-    shown, units, count = reads.group_map(), reads.units(), _source_count(reads)
+    shown, units, count = reads.group_map(), reads.units(), reads.counted()
     views: Json = {}
     for key, partition in reads.partitions().items():
         place = reads.place(key)

@@ -31,7 +31,7 @@ export function layout(lane, { say, at, height: pictureHeight = TALL }) {
   shapes.push(
     {
       id: "count", tag: "text", "data-term": "source_count", x: 0, y: 14, class: "m n",
-      text: say("picture.source_count", { count: picture.source_count }),
+      text: picture.source_count === null ? "" : say("picture.source_count", { count: picture.source_count }),
     },
     { id: "node", tag: "text", "data-term": "node_id", x: 0, y: 34, class: "m n", text: say("picture.node") },
     {
