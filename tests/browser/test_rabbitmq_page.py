@@ -292,7 +292,7 @@ def test_topic_permissions_are_set_said_asked_and_taken_away(orders: Page, let_p
     orders.check("#order [name=is_cleared]")
     orders.click("#order .strong")
     let_pass(orders, 1)
-    orders.wait_for_function("!document.getElementById('may').textContent.includes('Of orders')")
+    orders.wait_for_function("() => !document.getElementById('may').textContent.includes('Of orders')")
 
 
 def test_a_connections_methods_are_traced_field_by_field_and_forgotten(orders: Page, let_pass: Pass) -> None:
@@ -325,7 +325,9 @@ def test_definitions_go_out_and_draw_their_graph_again(
     other.click("#order .strong")
     wait_text(other, "#order", "is missing")
     other.set_input_files("#order input[type=file]", str(file))
-    other.wait_for_function("document.querySelector('#order [name=definitions]').value.includes('eu_orders')")
+    other.wait_for_function(
+        "() => document.querySelector('#order [name=definitions]').value.includes('eu_orders')"
+    )
     other.click("#order .strong")
     let_pass(other, 2)
     other.wait_for_selector("#vhost option[value=shop]", state="attached")
@@ -406,7 +408,7 @@ def test_a_messages_way_is_lit_in_the_graph_and_told_step_by_step(orders: Page, 
     expect(orders.locator("#graph .lit")).to_have_count(0)
     expect(orders.locator("#path-steps li")).to_have_count(0)
     part(orders, "queue:pdf").click()
-    orders.wait_for_function("document.querySelectorAll('#path-pick option').length > 2")
+    orders.wait_for_function("() => document.querySelectorAll('#path-pick option').length > 2")
     orders.select_option("#path-pick", index=1)  # the newest, which the server's view may not have yet
     wait_text(orders, "#path-steps", "binding docs → pdf: x-match all: format=pdf")
     orders.fill("#path-number", "none")
