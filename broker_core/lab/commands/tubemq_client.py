@@ -55,12 +55,17 @@ class ClientCommand(ConsumerCommand):
 
     def carry_out(self, lab: OrderedLab, position: int) -> Stops:
         for lane in lab.lanes_of(self.lane):
-            if lane.model == MODEL and self.consumer in lane.consumers and not reads_of(lane).by_master:
-                self.do(lane, Cause(command=position))
-                lane.rules.forget_caches()
-                lane.say_none_joined("none_work")
+            if self.consumer in lane.consumers:
+                self.carry_out_in(lane, position)
                 yield None
         lab.note(self, position, [self.consumer])
+
+    def carry_out_in(self, lane: Lane, position: int) -> None:
+        """Nothing in a lane of another model, or whose master gives partitions out."""
+        if lane.model == MODEL and not reads_of(lane).by_master:
+            self.do(lane, Cause(command=position))
+            lane.rules.forget_caches()
+            lane.say_none_joined("none_work")
 
     @abstractmethod
     def do(self, lane: Lane, cause: Cause) -> None:

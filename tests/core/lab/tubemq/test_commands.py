@@ -358,3 +358,21 @@ def test_own_rule_that_fails_is_told_and_leaves_everything_as_it_is() -> None:
         assert "group.rule_failed" in kinds(events) and has(lab, "c1") == before
     finally:
         custom.use_runner(None)
+
+
+def test_switched_lane_goes_through_the_orders_to_its_clients_and_brokers_again() -> None:
+    lab = lab_of(**SMALL)
+    at(lab, 15, "tubemq_assign", "c1", partitions=["1:flights:0"])
+    at(lab, 16, "tubemq_call", "c2", call="shutdown")
+    at(lab, 17, "tubemq_expand", broker=3, count=3)
+    for algorithm in ("server", "sticky"):
+        at(lab, lab.now_us / 1_000_000 + 20)
+        lab.submit(
+            {
+                "command_id": f"s-{algorithm}", "kind": "set_algorithm", "lane": "tubemq",
+                "args": {"algorithm": algorithm},
+            }
+        )  # fmt: skip
+        at(lab, lab.now_us / 1_000_000 + 20)
+        assert "3:flights:2" in panel(lab)["partitions"]
+    assert has(lab, "c1") == ["1:flights:0"] and panel(lab)["clients"]["c2"]["state"] == "stopped"
