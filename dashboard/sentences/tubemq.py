@@ -55,4 +55,6 @@ TUBEMQ_ORDERS = {
     "event.tubemq.topic.allowed": _("{topic} is off the black list of the group"),
     "event.tubemq.topic.expanded": _("The topic has {partitions} partitions on broker {broker}"),
     "event.tubemq.master.failing_over": _("{master} is elected to be the active master"),
+    "event.tubemq.master.took_over": _("{master} answers clients, as the active master"),
+    "event.tubemq.master.stepped_down": _("{master} answers clients no more: it stands by"),
 }
