@@ -103,6 +103,11 @@ BALANCE = {
     "balance.owner_but": _("{owner}: {why}"),
     "balance.more_partitions": _("{count} more {count?partition|partitions}"),
     "balance.partition_title": _("{key}: {owner}, {lag} behind, offset {offset} of {end}"),
+    "balance.query": _("What the master answers an operator who asks who has what"),
+    "balance.query_about": _(
+        "admin_query_consume_group_detail: the master keeps no assignment of its own, so this is as old as the reports "
+        "of the clients, 13 s apart."
+    ),
     # Time to the first record
     "balance.first": _("Time to the first record"),
     "balance.first_about": _(
@@ -271,6 +276,7 @@ BALANCE = {
     "balance.twin.owner": _("owner"),
     "balance.twin.offset": _("offset, bytes"),
     "balance.twin.end": _("end, bytes"),
+    "balance.twin.reported": _("as it last reported"),
     "balance.twin.lag": _("records behind"),
     "balance.twin.why": _("not read because"),
     # Verbs

@@ -68,6 +68,15 @@ def test_calls_show_their_last_answers_and_the_chosen_one_its_arguments(page: Pa
     wait_text(page, "#calls [data-call=getNodeId]", "2")
 
 
+def test_an_operators_query_shows_what_the_clients_reported(page: Page, let_pass: Pass) -> None:
+    let_pass(page, 10)
+    page.click("details summary")
+    expect(page.locator("#query tbody tr")).to_have_count(4)
+    own = page.locator('#difference [data-part^="has/c1/"]').first.get_attribute("data-part") or ""
+    broker, _, number = own.split("/")[-1].split(":")
+    wait_text(page, "#query tbody tr", f"{broker}:{number}")
+
+
 def order(page: Page, verb: str, **values: str) -> None:
     """Fill the form of an order and send it."""
     if page.get_attribute(f"[data-verb={verb}]", "aria-expanded") == "false":

@@ -41,7 +41,7 @@ FAMILIES = {
     "code": ("0", "402", "405", "427", "428", *map(str, CODES)),
     "twin": (
         "consumer", "node", "state", *COLUMNS, "pass", "key", "broker", "subscribable", "shown", "takers", "owner",
-        "offset", "end", "lag", "why",
+        "offset", "end", "lag", "why", "reported",
     ),
     "verb": VERBS,
     "verb_about": VERBS,

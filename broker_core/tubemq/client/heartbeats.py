@@ -26,10 +26,16 @@ REPORT_BEATS = 60
 
 
 def registration(state: ConsumerObject) -> r.RegisterRequestC2MV2:
-    """The client's request to be a member of its group."""
+    """The client's request to be a member of its group, with what it holds."""
     conditions = [f"{topic}#{','.join(items)}" for topic, items in state.topics.items() if items]
     return r.RegisterRequestC2MV2(
-        state.client_id, state.group, state.source_count, state.node_id, [*state.topics], conditions
+        state.client_id,
+        state.group,
+        state.source_count,
+        state.node_id,
+        [*state.topics],
+        conditions,
+        [*state.held],
     )
 
 

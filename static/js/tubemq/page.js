@@ -25,7 +25,8 @@ import { createOrders as createForms } from "./orders_panel.js";
 import { createOwnRule } from "./own_rule.js";
 import { verbsOf } from "./verbs.js";
 import {
-  brokerWords, clientTable, differenceWords, isServed, partitionTable, ruleWords, story, unreadOf, whyWords,
+  brokerWords, clientTable, differenceWords, isServed, partitionTable, queryTable, ruleWords, story, unreadOf,
+  whyWords,
 } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
@@ -155,6 +156,7 @@ function drawTwins(now, atUs) {
   const write = (id, table, label) => writeTable($(id), { ...table, offsets: table.rows.map(() => null) }, label);
   write("difference-twin", clientTable(now, atUs, say), say("balance.each"));
   write("brokers-twin", partitionTable(now, atUs, say), say("balance.servers"));
+  write("query", queryTable(now, say), say("balance.query"));
   write("first-twin", first.table(lanesOf(atUs), { words: firstWords(), say }), say("balance.first"));
 }
 

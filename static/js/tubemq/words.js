@@ -43,7 +43,8 @@ export function story(panel, atUs, say) {
     return [say("balance.head.unread", { count: unread.length, of: total }), whyWords(panel, key, why, atUs, say)];
   }
   const meaning = say(isServed(panel) ? "balance.sub.served" : "balance.sub.well");
-  return [say("balance.head.well", { count: total, clients: clients.length }), meaning];
+  const readers = clients.filter(([, { has }]) => has.length).length;
+  return [say("balance.head.well", { count: total, clients: readers }), meaning];
 }
 
 // The rule in one line, as an arithmetic where it is one.
@@ -186,6 +187,16 @@ export function partitionTable(panel, atUs, say) {
       yes(each.is_subscribable, say), each.is_shown === null ? "–" : yes(each.is_shown, say),
       each.takers.join(say("list.comma")) || "–", each.owner ?? "–", number(each.offset), number(each.end),
       number(each.lag), each.unread === null ? "" : whyWords(panel, key, each.unread, atUs, say),
+    ]),
+  };
+}
+
+// What a master answers an operator who asks for the group's assignment.
+export function queryTable({ query }, say) {
+  return {
+    head: headOf(["consumer", "node", "reported"], say),
+    rows: (query?.members ?? []).map((each) => [
+      each.client_id, each.node_id < 0 ? "–" : number(each.node_id), each.partitions.map(shortKey).join(" ") || "∅",
     ]),
   };
 }

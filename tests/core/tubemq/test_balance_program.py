@@ -122,7 +122,7 @@ def test_master_that_does_not_know_the_client_takes_it_again_with_all_that_it_ho
     wake(node, out, "heartbeat")
     play(node, out, ONE, r.HeartBeatResponseB2C([]))
     assert play(node, out, MASTER, r.HeartResponseM2C(411)) == [
-        (MASTER, r.RegisterRequestC2MV2("a", "g", 1, 0, ["t"]))
+        (MASTER, r.RegisterRequestC2MV2("a", "g", 1, 0, ["t"], [], [OWN, OTHER]))
     ]
     assert wake(node, out, "heartbeat")[0][1].partitions == [OWN, OTHER]
     assert node.state.registered == [OWN, OTHER], "nothing is given up for that"

@@ -11,7 +11,8 @@ import * as first from "../../../static/js/tubemq/first_record.js";
 import { FORMS, argsOf as orderArgs } from "../../../static/js/tubemq/forms.js";
 import { verbsOf } from "../../../static/js/tubemq/verbs.js";
 import {
-  brokerWords, clientTable, differenceWords, fightsOf, partitionTable, story, unreadOf, whyWords,
+  brokerWords, clientTable, differenceWords, fightsOf, partitionTable, queryTable, story, unreadOf,
+  whyWords,
 } from "../../../static/js/tubemq/words.js";
 import { load, say } from "../fixtures/load.mjs";
 import { check } from "../pulsar/known.mjs";
@@ -176,7 +177,9 @@ test("tables say the same as the pictures", () => {
   assert.equal(clients.rows.length, Object.keys(panel.clients).length);
   const partitions = partitionTable(panel, CRASHED.at_us, say);
   assert.equal(partitions.rows.filter((row) => row.at(-1)).length, unreadOf(panel).length);
-  for (const { head, rows } of [clients, partitions]) for (const row of rows) assert.equal(row.length, head.length);
+  const query = queryTable(panel, say);
+  assert.equal(query.rows.length, panel.query.members.length);
+  for (const { head, rows } of [clients, partitions, query]) for (const row of rows) assert.equal(row.length, head.length);
   for (const view of [STARTING, NOBODY]) clientTable(panelOf(view), view.at_us, say);
 });
 

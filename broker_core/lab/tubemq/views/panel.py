@@ -22,6 +22,8 @@ partitions  key -> broker, hash, node: node id that the modulo gives it, null un
             (messages)
             unread: null, or {"code", ...} of `unread.py`: why its records wait
 masters     name -> is_active, condition (running paused crashed, null: none), clients: that it knows
+query       what the active master answers an operator about the group (`queries.group_detail`): kind, members:
+            {client_id, node_id, partitions}, these as each last reported them; null where no master is active
 cycle_us    when the master computes the group's map again, null while there is no group
 """
 
@@ -45,6 +47,7 @@ from broker_core.tubemq.configuration import ConfiguredBroker
 from broker_core.tubemq.master import BALANCE_PERIOD_US, MasterState
 from broker_core.tubemq.metadata import UNDEFINED
 from broker_core.tubemq.partition_key import broker_of
+from broker_core.tubemq.queries import group_detail
 
 if TYPE_CHECKING:
     from broker_core.lab.shared.lane import Lane
@@ -81,8 +84,18 @@ def tubemq_view(lane: Lane, reads: TubeMqReading) -> Json:
             }
             for name in reads.masters
         },
+        "query": None if master.is_standby else _query(master),
         "cycle_us": _next_cycle_us(lane.now_us, master) if master.groups else None,
     }
+
+
+def _query(master: MasterState) -> Json:
+    detail = group_detail(GROUP, master.groups.get(GROUP))
+    members = [
+        {"client_id": each.client_id, "node_id": each.node_id, "partitions": each.partitions}
+        for each in detail.members
+    ]
+    return {"kind": detail.kind, "members": members}
 
 
 def _next_cycle_us(now_us: int, master: MasterState) -> int:

@@ -52,3 +52,18 @@ def test_the_modulos_arithmetic_is_that_of_the_owner() -> None:
     shown = panel(lab)
     for partition in shown["partitions"].values():
         assert partition["node"] == partition["hash"] % 2 == shown["clients"][partition["owner"]]["node_id"]
+
+
+def test_an_operators_query_is_answered_from_what_the_clients_reported() -> None:
+    lab = lab_of(consumers=2, **LANES)
+    at(lab, 5)
+    members = panel(lab)["query"]["members"]
+    assert [each["partitions"] for each in members] == [[], []], (
+        "they report with their heartbeats, 13 s apart"
+    )
+    at(lab, 16)
+    shown = panel(lab)
+    assert shown["query"]["kind"] == "client-rebalance"
+    for each in shown["query"]["members"]:
+        (client,) = [own for own in shown["clients"].values() if own["client_id"] == each["client_id"]]
+        assert (each["node_id"], each["partitions"]) == (client["node_id"], client["has"])
