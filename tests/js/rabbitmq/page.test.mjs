@@ -176,8 +176,9 @@ const typedRow = (name, type, typed) => ({ name, type, typed });
 
 test("rows become a table: each value by its type, and no number changes", () => {
   const rows = [
-    typedRow("x-max-length", "integer", " 5 "), typedRow("format", "string", "pdf"), typedRow("flag", "boolean", "false"),
-    typedRow("list", "json", "[1]"), typedRow("any", "void", ""), typedRow("half", "double", "3"), typedRow("", "string", ""),
+    typedRow("x-max-length", "integer", " 5 "), typedRow("format", "string", "pdf"),
+    typedRow("flag", "boolean", "false"), typedRow("list", "json", "[1]"), typedRow("any", "void", ""),
+    typedRow("half", "double", "3"), typedRow("", "string", ""),
     typedRow("digits", "string", "9007199254740993"), typedRow("__proto__", "string", "own"),
   ];
   const table = tableOf("args.headers", rows, "any-with-x");
@@ -205,7 +206,10 @@ test("what is wrong in a row is said at its name or at its value", () => {
   for (const [type, typed] of [
     ["integer", "1.5"], ["integer", ""], ["integer", "9007199254740993"], ["double", "x"], ["double", ""],
     ["boolean", "yes"], ["json", "{"],
-  ]) assert.deepEqual(wrong([typedRow("n.a", type, typed)]), ["args.arguments.n.a", `topology.rows.not_${type}`], typed);
+  ]) {
+    const [field, code] = wrong([typedRow("n.a", type, typed)]);
+    assert.deepEqual([field, code], ["args.arguments.n.a", `topology.rows.not_${type}`], typed);
+  }
   assert.equal(wrong([fine]), null);
 });
 
@@ -265,7 +269,10 @@ test("a traced method says its fields by name, those of its message too", () => 
   assert.ok(methods.length > 10 && methods.some(({ is_sent: isSent }) => isSent === false));
   for (const { fields } of methods) assert.ok(!/undefined|\[object/.test(fieldsWords(fields)));
   const fields = { queue: "", no_ack: false, properties: { headers: { a: 1 }, priority: 3 }, arguments: {}, list: [1] };
-  assert.equal(fieldsWords(fields), "queue=“”  no_ack=false  properties.headers.a=1  properties.priority=3  arguments={}  list=[1]");
+  assert.equal(
+    fieldsWords(fields),
+    "queue=“”  no_ack=false  properties.headers.a=1  properties.priority=3  arguments={}  list=[1]",
+  );
   assert.match(traceWords(trace, connections, 3e6, say), /^topology.trace.of .*"name"/);
   assert.match(traceWords({ ...trace, channel: 1 }, connections, 3e6, say), /^topology.trace.of_channel/);
   assert.match(traceWords(trace, {}, 3e6, say), /^topology.trace.gone/);
