@@ -51,6 +51,7 @@ def pytest_configure(config: pytest.Config) -> None:
         compile_messages(ROOT / "locale")
 
 
+@pytest.hookimpl(optionalhook=True)  # there is none without xdist
 def pytest_xdist_auto_num_workers() -> int:
     """One more than there are cores: some worker always waits for a Java, a site or PostgreSQL that it started."""
     return (os.cpu_count() or 1) + 1
