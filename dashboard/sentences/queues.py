@@ -77,6 +77,8 @@ QUEUES = {
     "queue.growing.no_consumer": _("no consumer"),
     "queue.growing.unacked": _("unacked by {consumers}"),
     "queue.growing.given_back": _("given back by {consumers}"),
+    "queue.growing.no_limit": _("unacked by {consumers}, without a prefetch limit"),
+    "queue.growing.only_reader": _("only {consumers} may read it, and is too slow"),
     "queue.growing.at_prefetch": _("all at their prefetch"),
     "queue.growing.slow": _("its consumers are too slow"),
 }

@@ -34,6 +34,12 @@ TOPOLOGY = {
     "topology.cure.no_consumer": _("A consumer ends it."),
     "topology.cure.unacked": _("It ends when {consumers} settles what it holds, or leaves."),
     "topology.cure.given_back": _("It ends when {consumers} acknowledges or rejects what it cannot handle."),
+    "topology.cure.no_limit": _(
+        "A prefetch count for {consumers} ends it: what it has no room for goes to those that are free."
+    ),
+    "topology.cure.only_reader": _(
+        "It ends when {consumers} works faster, or leaves and another takes over; one more beside it does not help."
+    ),
     "topology.cure.at_prefetch": _(
         "Another consumer ends it, or a larger prefetch count if the consumer could work faster."
     ),

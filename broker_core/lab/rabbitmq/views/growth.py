@@ -1,12 +1,14 @@
 """Why is this queue growing? Its depth, ready and unacked together, rises because nobody takes what comes in, because those
-who hold messages settle none of them or give each back, because all have as many as their prefetch lets them, or
-because they are too slow."""
+who hold messages settle none of them or give each back, because a slow one
+without a prefetch limit hoards its turns while others are free, because only one may read it, because all have as many
+as their prefetch lets them, or because they are too slow."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from broker_core.lab.consumer import CRASHED, GONE, PAUSED
+from broker_core.lab.rabbitmq.history import HELD_VARIES
 from broker_core.lab.rabbitmq.reading import RabbitMqReading
 from broker_core.rabbitmq.client.roles import NEVER, REQUEUE, ConsumerRole
 from broker_core.rabbitmq.queues.classic import ClassicQueue
@@ -16,8 +18,8 @@ if TYPE_CHECKING:
     from broker_core.lab.shared.lane import Lane
 
 NO_CONSUMER, UNACKED, GIVEN_BACK = "no_consumer", "unacked", "given_back"
-AT_PREFETCH, SLOW = "at_prefetch", "slow"
-CAUSES = (NO_CONSUMER, UNACKED, GIVEN_BACK, AT_PREFETCH, SLOW)
+NO_LIMIT, ONLY_READER, AT_PREFETCH, SLOW = "no_limit", "only_reader", "at_prefetch", "slow"
+CAUSES = (NO_CONSUMER, UNACKED, GIVEN_BACK, NO_LIMIT, ONLY_READER, AT_PREFETCH, SLOW)
 
 
 def growing(lane: Lane, reads: RabbitMqReading, queue: ClassicQueue) -> tuple[str, list[str]]:
@@ -38,10 +40,26 @@ def growing(lane: Lane, reads: RabbitMqReading, queue: ClassicQueue) -> tuple[st
     givers = [each.key for each in consumers if _gives_back(lane, reads, queue, each)]
     if givers:
         return GIVEN_BACK, givers
-    full = [each.key for each in consumers if each.prefetch and len(each.unacked) >= each.prefetch]
-    if len(full) == len(consumers):
-        return AT_PREFETCH, full
-    return SLOW, [each.key for each in consumers]
+    hoarders = _hoarders(consumers)
+    if hoarders:
+        return NO_LIMIT, hoarders
+    keys = [each.key for each in consumers]
+    if queue.settings.is_single_active or queue.state.owner or any(each.is_exclusive for each in consumers):
+        return ONLY_READER, keys
+    return (AT_PREFETCH if all(_is_full(each) for each in consumers) else SLOW), keys
+
+
+def _hoarders(consumers: list[Consumer]) -> list[str]:
+    """Those without a prefetch limit that hold more and more while another, which has room, holds next to nothing."""
+    least = min((len(each.unacked) for each in consumers if not _is_full(each)), default=0)
+    if least > HELD_VARIES:
+        return []
+    limitless = [each for each in consumers if each.needs_ack and not each.prefetch]
+    return [each.key for each in limitless if len(each.unacked) > least + HELD_VARIES and len(consumers) > 1]
+
+
+def _is_full(consumer: Consumer) -> bool:
+    return bool(consumer.prefetch) and len(consumer.unacked) >= consumer.prefetch
 
 
 def is_full(queue: ClassicQueue) -> bool:

@@ -8,8 +8,16 @@ import pytest
 
 from broker_core.lab.lab import Lab
 from broker_core.lab.lesson.file import read_file, scenario_from_text, shelf
-from broker_core.lab.rabbitmq.views.growth import AT_PREFETCH, GIVEN_BACK, NO_CONSUMER, SLOW, UNACKED
-from tests.core.lab.rabbitmq.test_paths import panel_of
+from broker_core.lab.rabbitmq.views.growth import (
+    AT_PREFETCH,
+    GIVEN_BACK,
+    NO_CONSUMER,
+    NO_LIMIT,
+    ONLY_READER,
+    SLOW,
+    UNACKED,
+)
+from tests.core.lab.rabbitmq.test_paths import panel_of, panels_of
 from tests.core.lab.rabbitmq.test_topology import SECOND, lab_of, order
 
 
@@ -59,11 +67,17 @@ LATE, SLOWLY = {"prefetch": 5}, {"consumer_rate": 2}
         (GIVEN_BACK, ["c1"], {"role": {"prefetch": 5, "ack": "requeue"}}),
         (AT_PREFETCH, ["c1"], {"role": {"prefetch": 1}, **SLOWLY}),
         (AT_PREFETCH, ["c1", "c2"], {"role": LATE, "consumers": 2, **SLOWLY}),
-        (AT_PREFETCH, ["c2"], {  # the active one: c1 came later and stands by
+        (ONLY_READER, ["c2"], {  # the active one: c1 came later and stands by
             "role": LATE, "consumers": 2, "arguments": {"x-single-active-consumer": True}, **SLOWLY,
         }),
         (SLOW, ["c1"], {"role": {"prefetch": 0}, **SLOWLY}),
         (SLOW, ["c1", "c2"], {"role": {"prefetch": 0}, "consumers": 2, **SLOWLY}),
+        (ONLY_READER, ["c1"], {"role": {"prefetch": 5, "exclusive": True}, **SLOWLY}),
+        (ONLY_READER, ["c1"], {"role": {"prefetch": 0, "exclusive": True}, **SLOWLY}),
+        (NO_LIMIT, ["c2"], {"role": {"prefetch": 0}, "consumers": 2, "acts": (("slow", "c2"),), "consumer_rate": 60}),
+        (NO_LIMIT, ["c2"], {
+            "role": {"prefetch": 0}, "consumers": 3, "acts": (("slow", "c2"),), "consumer_rate": 60,
+        }),
         ("", [], {"role": LATE, "consumers": 3, "consumer_rate": 60}),
         ("", [], {"role": {"prefetch": 0}, "consumers": 3, "consumer_rate": 60}),
         ("", [], {"role": {"ack": "auto"}, **SLOWLY}),
@@ -107,3 +121,18 @@ def test_a_poison_message_that_goes_around_is_the_cause_until_it_is_cured() -> N
     assert why() == (GIVEN_BACK, ["c1"])
     order(lab, "rabbitmq_consume", "c1", ack="reject", seconds=8)
     assert why() == ("", [])
+
+
+@pytest.mark.parametrize(
+    ("lane", "cause"), [("unlimited", (NO_LIMIT, ["c2"])), ("ten", ("", [])), ("one", ("", []))]
+)
+def test_a_slow_worker_that_hoards_its_turns_is_named_with_the_limit_that_it_lacks(
+    lane: str, cause: Any
+) -> None:
+    lab = Lab(scenario_from_text(read_file(shelf()["rabbitmq_fast_and_slow"])))
+    lab.advance_to(5 * SECOND)
+    lab.submit({"command_id": "x1", "kind": "slow", "lane": "all", "consumer": "c2", "args": {"rate": 1}})
+    lab.advance_to(20 * SECOND)
+    graph = panels_of(lab.lanes[lane])["rabbitmq"]["vhosts"]["/"]
+    (queue,) = graph["queues"].values()
+    assert (queue["growing"], [graph["consumers"][key]["name"] for key in queue["growing_by"]]) == cause
