@@ -117,7 +117,9 @@ def test_an_upgrade_renames_it_in_every_row_and_the_lab_goes_on(world: World, cl
     assert any(lane["why"] for lane in before["view"]["lanes"].values())
     upgraded_from_then(lab)
     with connection.cursor() as cursor:
-        cursor.execute("SELECT count(*) FROM dashboard_storedevent WHERE event LIKE '%%\"rig\"%%'")
+        cursor.execute(
+            "SELECT count(*) FROM dashboard_storedevent WHERE CAST(event AS text) LIKE '%%\"rig\"%%'"
+        )
         assert cursor.fetchone()[0] == len(before["events"])
     migration.rename(as_of_then(), migration.RENAMED)
     assert rows_of(lab) == before and not Checkpoint.objects.exists()

@@ -24,6 +24,7 @@ ON_ANY_DATABASE = (
     "labs/test_services",
     "labs/test_keeping",
     "test_study_writes",
+    "test_older_names",
 )
 """Tests of what the site writes, and of leases, as they run on SQLite."""
 
