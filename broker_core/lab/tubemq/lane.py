@@ -54,6 +54,7 @@ from broker_core.tubemq.client.producer import Producer, ProducerState
 from broker_core.tubemq.client.program_state import ProgramState
 from broker_core.tubemq.client.pull_consumer import PullConsumer
 from broker_core.tubemq.client.pull_consumer_state import PullConsumerState, StartPull
+from broker_core.tubemq.client_id import host_of
 from broker_core.tubemq.configuration import configured
 from broker_core.tubemq.master import Master, MasterState
 from broker_core.tubemq.partition_key import broker_of
@@ -135,7 +136,12 @@ class TubeMqRules:
         self.reads.forget()
 
     def tidy(self, lane: Lane, second: int) -> None:
-        """Its nodes drop what they are done with themselves."""
+        """Its nodes drop what they are done with themselves. Of a dead client nobody tells that its time is over when
+        the master that knew it has stepped down, or its broker has come back without it."""
+        for incarnation in [*lane.crash_positions]:
+            client_id = self.reads.client(incarnation).client_id
+            if not self.reads.is_known(client_id):
+                self.narrator.forgotten(lane, incarnation, host_of(client_id))
 
     # -- records ---------------------------------------------------------------------------------------------
 
@@ -271,7 +277,8 @@ class TubeMqRules:
     def crash(self, lane: Lane, consumer: Consumer, cause: Cause) -> None:
         client = self.reads.client(consumer.incarnation)
         member = self.reads.member(client.client_id)
-        if member is None:
+        self.reads.notes.stop_reading(client.client_id, lane.now_us)
+        if not self.reads.is_known(client.client_id):
             # It died before the master knew it: nobody will miss it, and what falls to its node id waits for
             # a person.
             lane.bury(consumer.incarnation, consumer.name)
@@ -284,13 +291,13 @@ class TubeMqRules:
             )
             lane.say("tubemq.crash_unknown", consumer=consumer.name, partitions=units_of(lane, consumer.name))
             return
+        known = [] if member is None else [member.deadline_us]
         places = [place for place in self.reads.places().values() if place.owner == client.client_id]
         heard = [  # what it has sent still arrives
             at_us + r.TIMEOUT_US for link in lane.world.slots[consumer.incarnation].links.values()
             for message, at_us in lane.world.under_way(link) if isinstance(message, SIGNS_OF_LIFE)
         ]  # fmt: skip
-        consumer.deadline_us = max([member.deadline_us, *(place.deadline_us for place in places), *heard])
-        self.reads.notes.stop_reading(client.client_id, lane.now_us)
+        consumer.deadline_us = max([*known, *(place.deadline_us for place in places), *heard])
         lane.emit(
             "tubemq.client.crashed",
             cause,

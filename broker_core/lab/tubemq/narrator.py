@@ -39,10 +39,7 @@ class TubeMqNarrator:
             client_id = event.data["client"]
             lives = (life for life in lane.crash_positions if self.reads.client(life).client_id == client_id)
             incarnation = next(lives, None)
-            is_known = self.reads.member(client_id) is not None or any(
-                place.owner == client_id for place in self.reads.places().values()
-            )
-            if incarnation is not None and not is_known:
+            if incarnation is not None and not self.reads.is_known(client_id):
                 self.forgotten(lane, incarnation, event.data["consumer"])
         return event
 

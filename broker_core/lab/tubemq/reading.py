@@ -152,6 +152,14 @@ class TubeMqReading:
     def member(self, client_id: str) -> Member | None:
         return self.members().get(client_id)
 
+    def is_known(self, client_id: str) -> bool:
+        """Whether the active master, or a broker that is up, counts this client."""
+        return self.member(client_id) is not None or any(
+            self.place(key).owner == client_id
+            for key in self.partition_keys
+            if broker_of(key) not in self.notes.down
+        )
+
     def broker_states(self) -> list[BrokerState]:
         return [self.lane.world.slots[name].node.state for name in self.brokers.values()]
 
@@ -398,7 +406,9 @@ class TubeMqReading:
             place = partition.groups.get(GROUP) or Consumed()
             offset, pending = place.offset, place.pending
             owner = place.owner
-            if offset < 0 or pending < 0 or not offset + pending <= place.furthest <= partition.end:
+            is_handed_out = pending == 0 or offset + pending <= place.furthest
+            # A bootstrap offset may lie past all that was ever read.
+            if offset < 0 or pending < 0 or not is_handed_out or max(offset, place.furthest) > partition.end:
                 raise InvariantError(
                     f"{key}: offset {offset} and {pending}, read to {place.furthest}, end {partition.end}"
                 )

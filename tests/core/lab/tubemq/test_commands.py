@@ -376,3 +376,23 @@ def test_switched_lane_goes_through_the_orders_to_its_clients_and_brokers_again(
         at(lab, lab.now_us / 1_000_000 + 20)
         assert "3:flights:2" in panel(lab)["partitions"]
     assert has(lab, "c1") == ["1:flights:0"] and panel(lab)["clients"]["c2"]["state"] == "stopped"
+
+
+def test_bootstrap_offset_past_all_that_was_read_skips_what_lies_between() -> None:
+    lab = lab_of(**SMALL)
+    at(lab, 15, "tubemq_assign", "c1", partitions=[])
+    at(lab, 16, "tubemq_assign", "c2", partitions=[])
+    at(lab, 40, "tubemq_assign", "c1", partitions=["1:flights:0"], bootstrap={"1:flights:0": 10**9})
+    at(lab, 40.2)
+    shown = panel(lab)["partitions"]["1:flights:0"]
+    assert shown["owner"] == "c1" and shown["lag"] <= 1
+    at(lab, 60)
+
+
+def test_client_that_crashes_while_the_new_master_does_not_know_it_is_given_up_by_the_brokers() -> None:
+    lab = lab_of(masters=2, **SMALL)
+    at(lab, 15, "tubemq_failover")
+    at(lab, 15.5, "crash", "c1")
+    assert seen(lab)["sentence"]["code"] == "tubemq.crash_pending"
+    at(lab, 50)
+    assert seen(lab)["consumers"]["c1"]["state"] == "gone" and set(unread(lab).values()) == {"client_gone"}
