@@ -315,6 +315,7 @@ TOPOLOGY = {
     "topology.operation": _("operation"),
     "topology.asked.queue": _("queue"),
     "topology.asked.exchange": _("exchange"),
+    "topology.asked.destination": _("to exchange"),
     "topology.asked.key": _("routing key"),
     "topology.allowed.yes": _("Allowed."),
     "topology.allowed.no": _("Refused: {reply}"),

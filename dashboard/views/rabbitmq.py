@@ -2,7 +2,8 @@
 
     GET /lab/<id>/rabbitmq/?lane=                                                    the page
     GET /api/labs/<id>/rabbitmq/try/?vhost=&exchange=&key=&headers=&user=&lane=      which bindings match, and why
-    GET /api/labs/<id>/rabbitmq/allowed/?vhost=&user=&operation=&queue=&exchange=&key=&lane=   would this be allowed
+    GET /api/labs/<id>/rabbitmq/allowed/?vhost=&user=&operation=&queue=&exchange=&destination=&key=&lane=
+                                                                                     would this be allowed
     GET /api/labs/<id>/rabbitmq/path/?message= or ?vhost=&way=, &lane=               where a message went
     GET /api/labs/<id>/rabbitmq/definitions/?lane=                                   the server's definitions file
 
@@ -38,6 +39,7 @@ MODEL = "rabbitmq"
 HEADERS_MAX = 8_000
 TRACE_COLUMNS = ("time", "way", "channel", "method", "fields")
 DIGITS_MAX = 19
+ASKED = ("queue", "exchange", "destination", "key")
 
 
 @require_safe
@@ -87,10 +89,10 @@ def tried(request: HttpRequest, lab_id: str) -> HttpResponse:
 
 @api("GET")
 def allowed(request: HttpRequest, lab_id: str) -> HttpResponse:
-    """What a user's permissions say of an operation."""
+    """What the server would answer to a user's operation, as far as permissions go."""
     asked, panel = request.GET, _panel(request, lab_id)
     try:
-        names = {name: text(name, asked.get(name, "")) for name in ("queue", "exchange", "key")}
+        names = {name: text(name, asked.get(name, "")) for name in ASKED}
         refused = questions.allowed(
             panel, asked.get("user", ""), asked.get("vhost", ""), asked.get("operation", ""), **names
         )

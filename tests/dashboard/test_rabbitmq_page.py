@@ -138,6 +138,26 @@ def test_would_this_be_allowed(orders: str) -> None:
     assert ask(orders, "allowed", user="feed", operation="queue.eat") [1]["fields"].keys() == {"operation"}  # fmt: skip
 
 
+def test_a_bindings_end_asks_for_its_key_as_the_server_does() -> None:
+    view = json.loads(json.dumps(ORDERS))
+    rights = {"configure": ".*", "write": ".*", "read": ".*"}
+    view["lanes"]["rabbitmq"]["rabbitmq"]["users"]["till"] |= {
+        "permissions": {"shop": rights},
+        "topic_permissions": {"shop": {"orders": {"write": ".*", "read": "^eu$"}}},
+    }
+    lab = lab_with(view)
+    for operation in ("queue.unbind", "exchange.bind", "exchange.unbind"):
+        asked = {
+            "user": "till",
+            "operation": operation,
+            "queue": "pdf",
+            "destination": "docs",
+            "exchange": "orders",
+        }
+        assert "topic 'us'" in ask(lab, "allowed", **asked, key="us")[1]["refused"]
+        assert ask(lab, "allowed", **asked, key="eu") == (200, {"refused": ""})
+
+
 def test_the_exported_definitions_are_read_again_as_they_are(orders: str) -> None:
     answer = Client().get(f"/api/labs/{orders}/rabbitmq/definitions/")
     assert answer["Content-Disposition"] == f'attachment; filename="definitions-{orders}.json"'

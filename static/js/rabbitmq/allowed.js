@@ -4,7 +4,9 @@ import { fillSelect, setText } from "../base/dom.js";
 import { clearErrors, clearWhenChanged, showErrors } from "../base/field_errors.js";
 
 const WAITS_MS = 150;
-const TAKES = { queue: /^queue|get|consume/, exchange: /^exchange|publish|bind/, key: /publish|bind/ };
+const TAKES = {
+  queue: /^queue|get|consume/, exchange: /^exchange|publish|bind/, destination: /^exchange.*bind/, key: /publish|bind/,
+};
 
 export function createAllowed($, { url, operations, context, say }) {
   const form = $("allowed");
@@ -23,7 +25,7 @@ export function createAllowed($, { url, operations, context, say }) {
     number += 1;
     if (!isWhole()) return answer("", "");
     const params = new URLSearchParams({ lane: context().lane, vhost: context().vhost });
-    for (const name of ["user", "operation", "queue", "exchange", "key"]) params.set(name, $(`allowed-${name}`).value);
+    for (const name of ["user", "operation", ...Object.keys(TAKES)]) params.set(name, $(`allowed-${name}`).value);
     const own = number;
     const found = await fetch(`${url}?${params}`, { credentials: "same-origin" })
       .then(async (answered) => ({ isWhole: answered.ok, ...(await answered.json()) }))

@@ -13,7 +13,7 @@ import msgspec
 
 from broker_core.errors import CommandError, Names
 from broker_core.events import Json
-from broker_core.lab.rabbitmq.views.allowed import OPERATIONS, refusal_of
+from broker_core.lab.rabbitmq.views.allowed import OPERATIONS, Asked, refusal_of
 from broker_core.lab.rabbitmq.views.tried_message import try_message
 from broker_core.lab.rabbitmq.views.way import WayFinder
 from broker_core.rabbitmq.definitions import read_definitions, write_definitions
@@ -40,16 +40,15 @@ def tried(panel: Json, vhost: str, exchange: str, key: str, headers: Table, user
     return try_message(exchange, built, key, headers, user, refused).to_json()
 
 
-def allowed(
-    panel: Json, user: str, vhost: str, operation: str, queue: str = "", exchange: str = "", key: str = ""
-) -> str:
-    """The server's refusal of an operation that this user's permissions do not allow; "" for one that they do. Raises
-    CommandError at `vhost` or `operation`."""
+def allowed(panel: Json, user: str, vhost: str, operation: str, **names: str) -> str:
+    """The server's refusal of an operation that this user's permissions do not allow; "" for one that they do. names:
+    queue, exchange, destination and key of `Asked`. Raises CommandError at `vhost` or `operation`."""
     graph = _vhost(panel, vhost)
     _one_of("operation", operation, OPERATIONS)
     known = panel["users"].get(user)
-    type_ = graph["exchanges"].get(exchange, {}).get("type", "")
-    return refusal_of(known and user_of(user, known), user, vhost, operation, queue, exchange, type_, key)
+    exchange = graph["exchanges"].get(names.get("exchange", ""), {})
+    asked = Asked(**names, type=exchange.get("type", ""), is_internal=exchange.get("internal", False))
+    return refusal_of(known and user_of(user, known), user, vhost, operation, asked)
 
 
 def path_of(panel: Json, message: int | None, vhost: str = "", way: str = "") -> Json:
