@@ -155,7 +155,9 @@ function retention(shapes, folder, list, flagLeft, say, words) {
   const at = byteAt(list, position);
   if (at === null) return;
   const x = round(at);
-  const rule = isByTime ? say("log.retention_ms", { time: duration(ms, words) }) : say("log.retention_bytes", { size: size(bytes) });
+  const rule = isByTime
+    ? say("log.retention_ms", { time: duration(ms, words) })
+    : say("log.retention_bytes", { size: size(bytes) });
   const long = say("log.retention_reaches", { rule }), isLong = x + 14 + textWidth(long) < flagLeft;
   const isRight = x + 14 + textWidth(rule) < flagLeft;
   shapes.push({ id: "cut", tag: "path", d: `M${x} 4V${FOOT}`, class: "cut" });

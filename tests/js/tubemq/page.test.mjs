@@ -179,7 +179,9 @@ test("tables say the same as the pictures", () => {
   assert.equal(partitions.rows.filter((row) => row.at(-1)).length, unreadOf(panel).length);
   const query = queryTable(panel, say);
   assert.equal(query.rows.length, panel.query.members.length);
-  for (const { head, rows } of [clients, partitions, query]) for (const row of rows) assert.equal(row.length, head.length);
+  for (const { head, rows } of [clients, partitions, query]) {
+    for (const row of rows) assert.equal(row.length, head.length);
+  }
   for (const view of [STARTING, NOBODY]) clientTable(panelOf(view), view.at_us, say);
 });
 
