@@ -29,7 +29,7 @@ from broker_core.lab.rules import RULES_VERSION
 FORMAT = 1
 LOCKED_S = 30.0
 FOLDERS = ("uploads", "studies", "chunks", "comparisons", "kafka-logs", "logs")
-"""Of the run folder. The others are derived again: a lab's log, static files, Spark's work."""
+"""Of the run folder. The others are made again: a lab's log, static files, Spark's work."""
 INSTALLED = {"secret_key", "static", "prepared", "flights", "java", "prepare.log"}
 """What a run folder has before any site ran in it."""
 MANIFEST, SQLITE, DUMP, KEY, FILES = "backup.json", "database.sqlite3", "database.dump", "secret_key", "files"

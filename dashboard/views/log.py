@@ -43,8 +43,13 @@ async def of_lab(request: HttpRequest, lab_id: str) -> HttpResponse:
     query = request.GET.dict()
     deadline = monotonic() + FIRST_STATE_WAIT_S
     while True:
-        if await sync_to_async(_is_written)(lab_id, query) or monotonic() > deadline:
-            break
+        try:
+            if await sync_to_async(_is_written)(lab_id, query) or monotonic() > deadline:
+                break
+        except Refused as refused:
+            if refused.status != 409:
+                raise
+            return redirect("lab", lab_id)  # it stopped before it told of its log: the Stage says why
         await asyncio.sleep(FIRST_STATE_POLL_S)
     _lab, lane = await sync_to_async(labs.lane_asked_for)(lab_id, query)
     place = {
@@ -71,7 +76,7 @@ def _lab_source(lab_id: str, query: dict[str, str]) -> Source:
     try:
         found = labs.source_of(lab_id, query)
     except Refused as refused:
-        if refused.status == 503:
+        if refused.status in (409, 503):
             raise
         if refused.status == 404 and not refused.fields.keys() & {"broker", "partition"}:
             raise Http404 from refused

@@ -214,7 +214,7 @@ LOG_UPLOADS_MAX = 200  # of everybody
 LOG_UPLOADS_NEWCOMER = 2
 LOG_KEEP_S = 24 * 3600  # an uploaded log, since it came
 LAB_LOG_WATCHED_S = 10.0  # a lab's log is written while somebody asked for it this long ago
-LAB_LOG_KEEP_S = 600.0  # and removed when nobody has for this long: it can be derived again
+LAB_LOG_KEEP_S = 600.0  # and removed when nobody has for this long: the lab tells it again
 LAB_LOGS_OPEN_MAX = 24  # partitions of labs that are written at one time
 
 # -- pace ----------------------------------------------------------------------------------------------------

@@ -188,6 +188,13 @@ def test_before_the_lane_has_begun_its_log_is_being_prepared(world: World) -> No
     assert Client().get(f"/lab/{lab.pk}/kafka/log").status_code == 503
 
 
+def test_the_page_of_a_lab_that_stopped_before_it_told_of_its_log_leads_to_its_stage(lab: Lab) -> None:
+    Lab.objects.filter(pk=lab.pk).update(status=Lab.Status.FAILED, failed_reason="a broken law")
+    answer = Client().get(f"/lab/{lab.pk}/kafka/log")
+    assert (answer.status_code, answer.headers["Location"]) == (302, f"/lab/{lab.pk}/")
+    assert ask(lab).status_code == 409
+
+
 def test_what_nobody_looks_at_is_closed_and_later_removed(world: World, lab: Lab, settings: Any) -> None:
     loop = LogWriter()
     look(world, lab, loop)
