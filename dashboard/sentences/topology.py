@@ -15,9 +15,11 @@ TOPOLOGY = {
     "topology.head.left": _(
         "{count?One message waits|{count} messages wait} in {queue}, and no consumer takes {count?it|them}."
     ),
-    "topology.head.gives_up": _(
-        "{queue} gives up {rate} messages a second: they are dropped or dead-lettered."
+    "topology.head.dropped": _(
+        "{exchange} drops {rate} messages a second: no binding takes them to a queue."
     ),
+    "topology.head.drops": _("{queue} drops {rate} messages a second."),
+    "topology.head.dead_letters": _("{queue} dead-letters {rate} messages a second."),
     "topology.head.well": _("{count?The queue keeps up|The {count} queues keep up} with what comes in."),
     "topology.sub.down": _(
         "Durable queues and persistent messages are on its disk. Start it to see what comes back."
@@ -27,10 +29,16 @@ TOPOLOGY = {
     ),
     "topology.sub.nothing": _("Declare one below, or import the definitions of a server."),
     "topology.sub.flow": _("{in} come in and {acked} are acknowledged a second."),
-    "topology.sub.all": _(
-        "{in} messages a second come in and {acked} are acknowledged, by {consumers} "
-        "{consumers?consumer|consumers}."
+    "topology.sub.published": _("{rate} messages a second are published."),
+    "topology.sub.copies": _("Queues take {rate}, each copy and each dead letter counted."),
+    "topology.sub.dropped": _("{rate} reach no queue and are dropped."),
+    "topology.sub.returned": _("{rate} go back to who published them."),
+    "topology.sub.acked": _(
+        "{consumers?One consumer acknowledges|{consumers} consumers acknowledge} {rate}."
     ),
+    "topology.sub.auto": _("{rate} are sent with auto-ack: no consumer acknowledges them."),
+    "topology.sub.given_back": _("{rate} are given back to their queue."),
+    "topology.sub.rejected": _("{rate} are rejected."),
     "topology.cure.no_consumer": _("A consumer ends it."),
     "topology.cure.unacked": _("It ends when {consumers} settles what it holds, or leaves."),
     "topology.cure.given_back": _("It ends when {consumers} acknowledges or rejects what it cannot handle."),
@@ -74,6 +82,7 @@ TOPOLOGY = {
     "topology.dropped.maxlen": _("{count} over the maximum length"),
     "topology.dropped.delivery_limit": _("{count} over the delivery limit"),
     "topology.returned": _("no route for {key}: {count} returned"),
+    "topology.exchange_dropped": _("{count} dropped: no queue"),
     "topology.default": _("(default exchange)"),
     "topology.twin.what": _("what"),
     "topology.twin.from": _("from"),
@@ -83,6 +92,7 @@ TOPOLOGY = {
     "topology.way.publish": _("publishes"),
     "topology.way.binding": _("binding"),
     "topology.way.alternate": _("alternate exchange"),
+    "topology.way.dropped": _("dropped: no queue"),
     "topology.way.consume": _("consumes"),
     "topology.way.dead_letter": _("dead letters"),
     "topology.way.return": _("returned"),
@@ -116,6 +126,9 @@ TOPOLOGY = {
     "topology.answer.published": _("Published to {exchange} with the key “{key}”: confirmed"),
     "topology.answer.returned": _(
         "Published to {exchange} with the key “{key}”: returned, it matches no binding"
+    ),
+    "topology.answer.unrouted": _(
+        "Published to {exchange} with the key “{key}”: confirmed, but to no queue; it is dropped"
     ),
     "topology.answer.nacked": _("Published to {exchange} with the key “{key}”: a queue refused it (nack)"),
     "topology.answer.empty": _("{queue} is empty"),
@@ -207,11 +220,14 @@ TOPOLOGY = {
     "topology.head_of.consumer": _("consumer"),
     "topology.head_of.state": _("state"),
     "topology.head_of.prefetch": _("prefetch count"),
-    "topology.head_of.rate": _("done/s"),
     "topology.grows": _("grows {rate}/s: {why}"),
     "topology.grew": _("has grown: {why}"),
     "topology.delays": _("they wait on purpose, then go to {exchange}"),
-    "topology.gives_up": _("gives up {rate}/s"),
+    "topology.rate.drops": _("drops {rate}/s"),
+    "topology.rate.dead_letters": _("dead-letters {rate}/s"),
+    "topology.settled.auto": _("{rate} with auto-ack"),
+    "topology.settled.given_back": _("{rate} given back"),
+    "topology.settled.rejected": _("{rate} rejected"),
     "topology.kind.durable": _("durable"),
     "topology.kind.transient": _("transient"),
     "topology.kind.exclusive": _("exclusive"),

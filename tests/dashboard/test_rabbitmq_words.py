@@ -55,7 +55,11 @@ FAMILIES = {
     "trace": ("sent", "received"),
     "trace.head": TRACE_COLUMNS,
     "rows": ("no_name", "twice", "name", "value", *(f"not_{kind}" for kind in TYPES if kind not in ("string", "void"))),
-    "answer": ("published", "returned", "nacked"),
+    "answer": ("published", "returned", "unrouted", "nacked"),
+    "head": ("drops", "dead_letters"),
+    "rate": ("drops", "dead_letters"),
+    "sub": ("copies", "dropped", "returned", "acked", "auto", "given_back", "rejected"),
+    "settled": ("auto", "given_back", "rejected"),
     "kind": ("exclusive", "auto_delete"),
     "form": (*FORMS, "publish"),
     "settles": SETTLES,
@@ -67,7 +71,7 @@ FAMILIES = {
     "verb_about": VERBS,
     "line": ("ready", "unacked", "in", "acked"),
     "head_of": (
-        "queue", "kind", "ready", "unacked", "in", "acked", "consumers", "why", "consumer", "state", "prefetch", "rate",
+        "queue", "kind", "ready", "unacked", "in", "acked", "consumers", "why", "consumer", "state", "prefetch",
     ),
 }  # fmt: skip
 

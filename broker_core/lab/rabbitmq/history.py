@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from broker_core.lab.rabbitmq.counts import Counts
 from broker_core.lab.rabbitmq.paths import Paths
 from broker_core.lab.shared.history import forget, pace_s
 from broker_core.rabbitmq.broker_base import BrokerState
@@ -21,10 +22,11 @@ HELD_VARIES = 5
 @dataclass(slots=True)
 class RabbitMqNotes:
     """depths: second -> "vhost" + newline + queue -> ready, unacked, published, acked. done: records of queues that a
-    restart of the server did not bring back, settled and lost. paths: where the last messages went."""
+    restart of the server did not bring back, settled and lost. counts: of exchanges and programs. paths: where the last messages went."""
 
     depths: dict[int, dict[str, list[int]]] = field(default_factory=dict)
     done: int = 0
+    counts: Counts = field(default_factory=Counts)
     paths: Paths = field(default_factory=Paths)
 
     def note_restart(self, before: BrokerState, after: BrokerState, now_us: int) -> None:
@@ -48,6 +50,7 @@ class RabbitMqNotes:
     def note(self, queues: Iterable[ClassicQueue], second: int) -> None:
         """The second is over."""
         forget(self.depths, second - KEPT_S)
+        self.counts.note(second)
         found = list(queues)
         if second >= 0 and second % pace_s(len(found), KEPT_S) == 0:
             self.depths[second] = {

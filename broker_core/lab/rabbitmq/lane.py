@@ -80,7 +80,7 @@ class RabbitMqRules:
                 "broker": (BrokerState, lambda state: Broker(state, lane.messages.size, ear)),
                 "publisher": (PublisherState, lambda state: Publisher(state, lane.messages)),
                 "worker": (WorkerState, lambda state: Worker(state, lane.traffic)),
-                "operator": (OperatorState, Operator),
+                "operator": (OperatorState, lambda state: Operator(state, self.reads.notes.paths.reached)),
             },
             m.Method | Subscribe | Retake | Settle | Declare | Ask | server.Order | Order,
             lane.delay_us, lane.jitter_us,

@@ -1,10 +1,11 @@
-"""Overhears where a RabbitMQ broker's messages go, and keeps it in the notes (`paths.py`)."""
+"""Overhears where a RabbitMQ broker's messages go, and keeps it in the notes (`paths.py`, `counts.py`)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
+from broker_core.lab.rabbitmq import counts
 from broker_core.lab.rabbitmq.paths import (
     DELIVERED,
     DIED,
@@ -33,6 +34,10 @@ class PathEar:
     def __init__(self, lane: Lane, reads: RabbitMqReading) -> None:
         self.lane, self.reads = lane, reads
 
+    @property
+    def counts(self) -> counts.Counts:
+        return self.reads.notes.counts
+
     def published(
         self,
         program: str,
@@ -47,8 +52,9 @@ class PathEar:
         if message >= FIRST_STORED:
             stored = self.reads.broker().messages.at[message]
             record, routed = stored.content.message, self._routed(vhost, stored)
-            if record < 0:
-                return
+        self.counts.published(vhost, routed[1], bool(queues), is_returned)
+        if record < 0:
+            return
         step = (self.lane.world.now_us, PUBLISHED, program, *routed, list(queues))
         self.reads.notes.paths.published(record, step)
         if is_returned:
@@ -58,10 +64,13 @@ class PathEar:
         self._add(message, REFUSED, queue)
 
     def delivered(self, program: str, message: int, queue: str, redelivered: bool, needs_ack: bool) -> None:
+        if not needs_ack:
+            self.counts.took(program, counts.AUTO)
         self._add(message, DELIVERED, program, queue, redelivered, needs_ack)
 
     def settled(self, program: str, message: int, queue: str, how: str) -> None:
         if how in SETTLED:
+            self.counts.took(program, counts.SETTLED[how])
             self._add(message, how, program, queue)
         else:
             self._add(message, GIVEN_BACK, program, queue, how)
@@ -70,6 +79,8 @@ class PathEar:
         self, message: int, vhost: str, queue: str, reason: str, copy: Stored | None, queues: Sequence[str]
     ) -> None:
         routed = (vhost, None, [], None, 0) if copy is None else self._routed(vhost, copy)
+        if copy is not None:
+            self.counts.died(vhost, copy.exchange, bool(queues))
         self._add(message, DIED, queue, reason, *routed, list(queues))
 
     def dropped(self, message: int, queue: str, reason: str) -> None:

@@ -71,6 +71,11 @@ class Paths:
             return self.firsts, FIRSTS_KEPT
         return self.records, MESSAGES_KEPT
 
+    def reached(self, message: int) -> bool | None:
+        """Whether a message that was published came to a queue; None for one that is not kept."""
+        steps = [step for step in self.of(message) or () if step[1] == PUBLISHED]
+        return bool(steps[-1][-1]) if steps else None
+
     def published(self, message: int, step: Step) -> None:
         """One that is published again goes on with its path."""
         ring, kept = self.ring_of(message, step[2], step[0] // SECOND_US)

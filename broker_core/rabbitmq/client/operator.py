@@ -6,6 +6,7 @@ The channel confirms publishes, so that each method has an answer.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -39,12 +40,14 @@ class Ask(msgspec.Struct, frozen=True, tag="rabbitmq.operator.ask", array_like=T
 
 @dataclass(slots=True)
 class Asked:
-    """what, settles: as ordered. left: answers that are to come. data: what the answers said."""
+    """what, settles: as ordered. left: answers that are to come. message: number of the one that is published. data:
+    what the answers said."""
 
     what: dict[str, Any]
     settles: str
     left: int
     is_silent: bool
+    message: int | None = None
     data: dict[str, Any] = field(default_factory=dict)
 
 
@@ -56,8 +59,12 @@ class OperatorState:
 
 
 class Operator:
-    def __init__(self, state: OperatorState) -> None:
-        self.state = state
+    def __init__(
+        self, state: OperatorState, reached: Callable[[int], bool | None] = lambda message: None
+    ) -> None:
+        """reached: what whoever watches the broker knows of a published message, as no answer says whether a queue took
+        it."""
+        self.state, self.reached = state, reached
 
     def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
         if type(message) is Ask:
@@ -97,6 +104,10 @@ class Operator:
             case m.BasicGetEmpty():
                 asked.data["empty"] = True
                 self.answered(connection, asked, out)
+            case m.BasicAck() if asked.message is not None:
+                if not asked.data.get("returned") and self.reached(asked.message) is False:
+                    asked.data["unrouted"] = True
+                self.answered(connection, asked, out)
             case m.BasicNack():
                 asked.data["nacked"] = True
                 self.answered(connection, asked, out)
@@ -119,7 +130,10 @@ class Operator:
         out.send(connection, m.ConfirmSelect(CHANNEL))
         for method in order.methods:
             out.send(connection, method)
-        self.state.asked[connection] = Asked(order.what, order.settles, len(order.methods), order.is_silent)
+        published = [number_of(each.message) for each in order.methods if isinstance(each, m.BasicPublish)]
+        message = published[0] if published else None
+        left = len(order.methods)
+        self.state.asked[connection] = Asked(order.what, order.settles, left, order.is_silent, message)
 
     def answered(self, connection: int, asked: Asked, out: Outbox) -> None:
         asked.left -= 1

@@ -1,6 +1,7 @@
 // The lab's consuming programs at this server: what each reads and holds, and what one can do to it.
 
 import { number } from "../base/say.js";
+import { flowsOf, settledWords } from "./flows.js";
 
 const BY_STATE = {
   live: ["pause", "slow", "crash", "leave"], waiting: ["pause", "slow", "crash", "leave"],
@@ -25,6 +26,7 @@ const ofProgram = (panel, name) =>
 export function consumerRows(lane, panel, { chosen, vhost }, say) {
   const queueOf = (each) =>
     (each.vhost === vhost ? each.queue : say("topology.in_vhost", { queue: each.queue, vhost: each.vhost }));
+  const { programs } = flowsOf(panel, vhost);
   return lane.order.map((name) => {
     const all = ofProgram(panel, name), unacked = all.reduce((sum, each) => sum + each.unacked, 0);
     const prefetch = all.map((each) => (each.no_ack ? say("topology.no_ack") : each.prefetch_count || "∞"));
@@ -33,7 +35,8 @@ export function consumerRows(lane, panel, { chosen, vhost }, say) {
       cells: [
         name, { text: all.map(queueOf).join(say("list.comma")) || say("topology.none"), look: "n wrap" },
         { text: stateWords(lane.consumers[name], all, say), look: "s m wrap" },
-        prefetch.join(say("list.comma")) || "–", number(unacked), lane.consumers[name].rate.toFixed(1),
+        prefetch.join(say("list.comma")) || "–", number(unacked),
+        { text: settledWords(programs[name], say), look: "n wrap" },
       ],
     };
   });

@@ -169,16 +169,20 @@ function publisher(name, node, { x, y, width, height }, isChosen) {
 function exchange(name, node, { x, y, width, height }, isStrong, isChosen, words) {
   const [top, bottom, side, id] = [round(y - height / 2), round(y + height / 2), 10, idOf("exchange", name)];
   const right = x + width, type = words.type(node), shown = name || '""';
+  const lost = node.dropped ? words.dropped(node) : "", label = [shown, type, lost].filter(Boolean).join(" ");
   return [
     {
       id, tag: "path",
       d: `M${x + side} ${top}H${round(right - side)}L${round(right)} ${y}` +
         `L${round(right - side)} ${bottom}H${x + side}L${x} ${y}Z`,
       ...outline(isStrong, isChosen), "stroke-dasharray": node.durable ? null : "6 2",
-      ...part("exchange", name, isChosen, `${shown} ${type}`),
+      ...part("exchange", name, isChosen, label),
     },
     named(`name-${id}`, x + 15, y - 2, shown, width - 28),
     text(`type-${id}`, x + 15, y + 13, type, { class: "m" }),
+    ...(lost ? [text(`dropped-${id}`, right - 13, y + 13, `−${node.dropped}`, {
+      class: "n er", "text-anchor": "end", title: lost,
+    })] : []),
   ];
 }
 

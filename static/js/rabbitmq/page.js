@@ -245,7 +245,7 @@ const writeQueues = createRows($("queues"), {
   colorOf, onChoose: (name) => choose("queue", name),
 });
 const writeConsumers = createRows($("consumers"), {
-  heads: () => headsOf(["consumer", "queue", "state", "prefetch", "unacked", "rate"]),
+  heads: () => headsOf(["consumer", "queue", "state", "prefetch", "unacked", "acked"]),
   colorOf,
   onChoose(name) {
     program = program === name ? null : name;

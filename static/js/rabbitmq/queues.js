@@ -13,9 +13,15 @@ export function byGrowth(graph, rates) {
   );
 }
 
-// A second and more: what left the queue without an acknowledgement, as it was dropped, dead-lettered or purged.
+// A second and more: what left the queue without an acknowledgement, as it was dropped, dead-lettered or purged; not
+// of a delay queue, whose messages are meant to expire.
 const LOST_LEAST = 0.5;
-export const losesOf = (rate) => ((rate?.lost ?? 0) >= LOST_LEAST ? rate.lost : 0);
+export const losesOf = ({ is_delay: isDelay }, rate) =>
+  (!isDelay && (rate?.lost ?? 0) >= LOST_LEAST ? rate.lost : 0);
+
+// What becomes of what a queue gives up.
+export const lossOf = (graph, { dead_letters_to: exchange }) =>
+  (exchange !== null && exchange in graph.exchanges ? "dead_letters" : "drops");
 
 export const readersOf = (graph, name) => Object.entries(graph.consumers).filter(([, { queue }]) => queue === name);
 
@@ -33,7 +39,7 @@ export function queueRows(graph, rates, chosen, say) {
       key: name, isChosen: chosen?.kind === "queue" && chosen.name === name,
       cells: [
         name, { text: kindWords(queue, say), look: "m s wrap" }, number(queue.ready), number(queue.unacked),
-        perSecond(rate?.in), perSecond(rate?.acked),
+        perSecond(rate?.in), ackedCell(rate, readers, say),
         readers.length
           ? { names: inTurn(readers.map(([, { name: own }]) => own)), look: "wrap" }
           : { text: say("topology.none"), look: "m" },
@@ -41,6 +47,12 @@ export function queueRows(graph, rates, chosen, say) {
       ],
     };
   });
+}
+
+// Without an acknowledgement to wait for, the server counts a message as done when it has sent it.
+function ackedCell(rate, readers, say) {
+  const isAuto = readers.length > 0 && readers.every(([, { no_ack: noAck }]) => noAck);
+  return isAuto && rate ? say("topology.settled.auto", { rate: rate.acked.toFixed(1) }) : perSecond(rate?.acked);
 }
 
 const perSecond = (rate) => (rate === undefined ? "–" : rate.toFixed(1));
@@ -55,7 +67,8 @@ function whyCell(graph, queue, rate, say) {
   if (queue.is_delay && queue.ready) {
     return say("topology.delays", { exchange: queue.dead_letters_to || say("topology.default") });
   }
-  if (!reasons.length && losesOf(rate)) return say("topology.gives_up", { rate: losesOf(rate).toFixed(1) });
+  const lost = losesOf(queue, rate);
+  if (!reasons.length && lost) return say(`topology.rate.${lossOf(graph, queue)}`, { rate: lost.toFixed(1) });
   return reasons.map(([reason, count]) => say(`topology.dropped.${reason}`, { count })).join(say("list.comma"));
 }
 

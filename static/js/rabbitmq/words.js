@@ -2,8 +2,12 @@
 
 import { number, sentences } from "../base/say.js";
 import { messageName } from "./path_words.js";
-import { byGrowth, losesOf, namesOf, readersOf, whyWords } from "./queues.js";
+import { flowTexts, flowsOf } from "./flows.js";
+import { byGrowth, losesOf, lossOf, namesOf, readersOf, whyWords } from "./queues.js";
 import { shown } from "./tried.js";
+
+// A second and more: what an exchange drops.
+const DROPPED_LEAST = 0.1;
 
 // -> [what happens, what it means].
 export function story(panel, graph, rates, say) {
@@ -16,12 +20,17 @@ export function story(panel, graph, rates, say) {
   if (!first) return [say("topology.head.nothing", { vhost: graph.vhost }), say("topology.sub.nothing")];
   if (first.growing) return growing(graph, first, rates[first.name], say);
   const left = queues.find(({ name, ready, is_delay: isDelay }) => ready && !isDelay && !readersOf(graph, name).length);
-  const flow = flowWords(graph, rates, say);
+  const flows = flowsOf(panel, graph.vhost), flow = sentences(flowTexts(graph, flows, rates, say));
+  const dropping = Object.entries(flows.exchanges).find(([, { dropped }]) => dropped >= DROPPED_LEAST);
+  if (dropping) {
+    const [name, { dropped }] = dropping, rate = dropped.toFixed(1);
+    return [say("topology.head.dropped", { exchange: name || say("topology.default"), rate }), flow];
+  }
   if (left) return [say("topology.head.left", { queue: left.name, count: left.ready }), flow];
-  const lossy = queues.find(({ name }) => losesOf(rates[name]));
+  const lossy = queues.find((queue) => losesOf(queue, rates[queue.name]));
   if (lossy) {
-    const rate = losesOf(rates[lossy.name]).toFixed(1);
-    return [say("topology.head.gives_up", { queue: lossy.name, rate }), flow];
+    const rate = losesOf(lossy, rates[lossy.name]).toFixed(1);
+    return [say(`topology.head.${lossOf(graph, lossy)}`, { queue: lossy.name, rate }), flow];
   }
   return [say("topology.head.well", { count: queues.length }), flow];
 }
@@ -37,12 +46,6 @@ function growing(graph, queue, rate, say) {
   return [head, sentences([say("topology.sub.flow", rates), cure])];
 }
 
-function flowWords(graph, rates, say) {
-  const sum = (of) => Object.values(rates).reduce((total, rate) => total + rate[of], 0).toFixed(1);
-  const consumers = Object.keys(graph.consumers).length;
-  return say("topology.sub.all", { in: sum("in"), acked: sum("acked"), consumers });
-}
-
 // For graph.js.
 export const graphWords = (say) => ({
   heads: Object.fromEntries(
@@ -56,6 +59,7 @@ export const graphWords = (say) => ({
   returned: ({ routing_key: key, returned }) => say("topology.returned", { key: key || "“”", count: returned }),
   nobody: () => say("topology.nobody"),
   type: ({ type }) => type,
+  dropped: ({ dropped }) => say("topology.exchange_dropped", { count: dropped }),
 });
 
 // What a binding asks for: its key, or of a headers exchange its arguments.
@@ -94,7 +98,7 @@ export function answerWords({ kind, inputs, data }, firstSent, say) {
   if (kind !== "rabbitmq.operator.answered") return null;
   if (data.verb === "get") return { text: gotWords(data, firstSent, say), isBad: false };
   if (data.verb === "publish") {
-    const way = data.nacked ? "nacked" : data.returned ? "returned" : "published";
+    const way = ["nacked", "returned", "unrouted"].find((one) => data[one]) ?? "published";
     const to = { key: data.routing_key, exchange: data.exchange || say("topology.default") };
     return { text: say(`topology.answer.${way}`, to), isBad: way !== "published" };
   }
@@ -122,6 +126,9 @@ export function waysTable(graph, say) {
     ]),
     ...Object.values(graph.exchanges).filter(({ alternate }) => alternate).map((each) => [
       say("topology.way.alternate"), name(each.name), "", each.alternate, "",
+    ]),
+    ...Object.values(graph.exchanges).filter(({ dropped }) => dropped).map((each) => [
+      say("topology.way.dropped"), name(each.name), "", "", number(each.dropped),
     ]),
     ...Object.values(graph.consumers).map((each) => [
       say("topology.way.consume"), each.queue, "", each.name,

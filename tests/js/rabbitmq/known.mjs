@@ -67,6 +67,7 @@ export const WORDS = {
   returned: ({ routing_key: key, returned }) => `no route for ${key}: ${returned} returned`,
   nobody: () => "no consumer",
   type: ({ type }) => type,
+  dropped: ({ dropped }) => `${dropped} dropped`,
 };
 
 const word = (pattern, at, width, isMatch) => ({ pattern, at, width, is_match: isMatch });

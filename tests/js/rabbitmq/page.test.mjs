@@ -43,8 +43,56 @@ test("a queue that drops what comes in is not said to keep up", () => {
   const history = { 4: { "/\nrecords": [9, 1, 20, 4] }, 9: { "/\nrecords": [9, 1, 80, 24] } };
   const graph = WORK.rabbitmq.vhosts["/"], rates = ratesOf(history, "/");
   assert.deepEqual(rates.records, { in: 12, acked: 4, growth: 0, lost: 8 });
-  assert.match(story(WORK.rabbitmq, graph, rates, say)[0], /^topology.head.gives_up .*"rate":"8.0"/);
-  assert.match(queueRows(graph, rates, null, say)[0].cells.at(-1).text, /^topology.gives_up/);
+  assert.match(story(WORK.rabbitmq, graph, rates, say)[0], /^topology.head.drops .*"rate":"8.0"/);
+  assert.match(queueRows(graph, rates, null, say)[0].cells.at(-1).text, /^topology.rate.drops/);
+  const letters = structuredClone(graph);
+  letters.queues.records.dead_letters_to = "";
+  assert.match(story(WORK.rabbitmq, letters, rates, say)[0], /^topology.head.dead_letters /);
+  letters.queues.records.dead_letters_to = "not there";
+  assert.match(story(WORK.rabbitmq, letters, rates, say)[0], /^topology.head.drops /);
+  Object.assign(letters.queues.records, { is_delay: true, dead_letters_to: "" });
+  assert.match(story(WORK.rabbitmq, letters, rates, say)[0], /^topology.head.well /);
+});
+
+const flowing = (exchanges, programs) => {
+  const samples = (named, at) => Object.fromEntries(
+    Object.entries(named).map(([name, rates]) => [name, rates.map((rate) => rate * at)]),
+  );
+  const panel = structuredClone(WORK.rabbitmq);
+  panel.flows = {
+    exchanges: { 4: { "/": samples(exchanges, 4) }, 9: { "/": samples(exchanges, 9) } },
+    programs: { 4: samples(programs, 4), 9: samples(programs, 9) },
+  };
+  return panel;
+};
+
+test("what no queue gets is in the head, the picture and the table", () => {
+  const panel = flowing({ animals: [12, 8, 0], "": [1, 0, 0] }, {}), graph = panel.vhosts["/"];
+  graph.exchanges.animals = { ...graph.exchanges[""], name: "animals", type: "topic", dropped: 72 };
+  const [head, sub] = story(panel, graph, {}, say);
+  assert.match(head, /^topology.head.dropped .*animals.*"8.0"/);
+  assert.match(sub, /topology.sub.published .*"13.0".*topology.sub.dropped .*"8.0"/);
+  const { shapes } = layout(graph, { width: 900, colorOf: () => null, words: graphWords(say), chosen: null });
+  assert.equal(shapes.find(({ id }) => id === "dropped-exchange:animals").text, "−72");
+  assert.ok(waysTable(graph, say).rows.some(([what, from,,, count]) =>
+    what.startsWith("topology.way.dropped") && from === "animals" && count === "72"));
+  const given = { verb: "publish", exchange: "animals", routing_key: "x", unrouted: true };
+  const answer = answerWords({ kind: "rabbitmq.operator.answered", inputs: {}, data: given }, FIRST_SENT, say);
+  assert.ok(answer.isBad && answer.text.startsWith("topology.answer.unrouted"));
+});
+
+test("copies, auto-acks and what is given back are not called acknowledged", () => {
+  const [one, two] = WORK.order, rates = { a: { in: 12, acked: 0 }, b: { in: 12, acked: 0 } };
+  const panel = flowing({ logs: [12, 0, 0] }, { [one]: [0, 14.4, 0, 0], [two]: [9, 0, 0, 0], other: [7, 0, 0, 0] });
+  const [, sub] = story(panel, panel.vhosts["/"], rates, say);
+  assert.match(sub, /sub.published {"rate":"12.0"}.*sub.copies {"rate":"24.0"}/);
+  assert.match(sub, /sub.acked {"rate":"9.0","consumers":1}.*sub.given_back {"rate":"14.4"}/);
+  const rows = consumerRows(WORK, panel, { chosen: null, vhost: "/" }, say);
+  assert.match(rows[0].cells.at(-1).text, /^0.0.*topology.settled.given_back {"rate":"14.4"}/);
+  assert.equal(rows[1].cells.at(-1).text, "9.0");
+  const auto = flowing({ logs: [12, 0, 0] }, { [one]: [0, 0, 0, 12] });
+  assert.match(story(auto, auto.vhosts["/"], {}, say)[1], /sub.auto {"rate":"12.0"}/);
+  assert.doesNotMatch(story(auto, auto.vhosts["/"], {}, say)[1], /sub.acked/);
 });
 
 test("a delay queue is not said to want a consumer", () => {

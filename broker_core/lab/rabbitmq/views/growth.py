@@ -70,8 +70,8 @@ def is_full(queue: ClassicQueue) -> bool:
 def is_delay(queue: ClassicQueue) -> bool:
     """Nobody reads it, and its messages go on when their time is over."""
     settings = queue.settings
-    has_way_on = settings.ttl_ms is not None and settings.dead_letter_exchange is not None
-    return has_way_on and not queue.consumers.by_key
+    expires = settings.ttl_ms is not None or queue.next_expiry_us() is not None
+    return expires and settings.dead_letter_exchange is not None and not queue.consumers.by_key
 
 
 def _settles_nothing(lane: Lane, reads: RabbitMqReading, consumer: Consumer) -> bool:

@@ -62,6 +62,7 @@ def rabbitmq_view(lane: Lane, reads: RabbitMqReading) -> Json:
         },
         "trace": state.trace.view(lane.now_us),
         "paths": reads.notes.paths.view(),
+        "flows": reads.notes.counts.view(),
         "history": by_second(reads.notes.depths),
     }  # fmt: skip
 
@@ -95,6 +96,7 @@ def topology_of(lane: Lane, reads: RabbitMqReading, vhost: Vhost) -> TopologyVie
                 exchange.alternate or "",
                 exchange.published,
                 exchange.unroutable,
+                reads.notes.counts.dropped(vhost.name, exchange.name),
             )
             for exchange in vhost.exchanges.values()
         },

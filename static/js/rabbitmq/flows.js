@@ -1,0 +1,59 @@
+// What comes to the exchanges of a virtual host and what its consumers do with what they get, a second, from the sums
+// that the lab keeps at the end of each of the last seconds.
+
+const EXCHANGE = ["published", "dropped", "returned"], PROGRAM = ["acked", "given_back", "rejected", "auto"];
+// A second and more is seen as a rate.
+const LEAST = 0.05;
+
+// samples: {second: ...}; of(sample): {name: [sums]}. -> {name: {field: a second}}, of what has two samples.
+function ratesIn(samples, fields, of) {
+  const seconds = Object.keys(samples).map(Number).sort((one, other) => one - other), last = seconds.at(-1), rates = {};
+  for (const [name, now] of Object.entries(seconds.length ? of(samples[last]) : {})) {
+    // What has come only now came from nothing.
+    const before = of(samples[seconds[0]])[name] ?? now.map(() => 0);
+    if (seconds[0] === last) continue;
+    rates[name] = Object.fromEntries(
+      fields.map((field, place) => [field, (now[place] - before[place]) / (last - seconds[0])]),
+    );
+  }
+  return rates;
+}
+
+// -> {exchanges: {name: {published, dropped, returned}}, programs: {name: {acked, given_back, rejected, auto}}};
+// nothing while the server is down.
+export function flowsOf({ is_running: isRunning, flows }, vhost) {
+  if (!isRunning) return { exchanges: {}, programs: {} };
+  return {
+    exchanges: ratesIn(flows.exchanges, EXCHANGE, (sample) => sample[vhost] ?? {}),
+    programs: ratesIn(flows.programs, PROGRAM, (sample) => sample),
+  };
+}
+
+const sumOf = (rates, field) => rates.reduce((sum, rate) => sum + rate[field], 0);
+
+// What passes a virtual host, each in its own words. rates: of its queues. -> texts, none without samples.
+export function flowTexts(graph, flows, rates, say) {
+  const exchanges = Object.values(flows.exchanges), queues = Object.values(rates);
+  if (!exchanges.length) return [];
+  const names = [...new Set(Object.values(graph.consumers).map(({ name }) => name))];
+  const programs = names.map((name) => flows.programs[name]).filter(Boolean);
+  const published = sumOf(exchanges, "published"), taken = sumOf(queues, "in"), texts = [];
+  const add = (code, rate, more = {}) => {
+    if (rate >= LEAST) texts.push(say(`topology.sub.${code}`, { rate: rate.toFixed(1), ...more }));
+  };
+  texts.push(say("topology.sub.published", { rate: published.toFixed(1) }));
+  if (Math.abs(taken - published) >= 0.5) add("copies", taken);
+  add("dropped", sumOf(exchanges, "dropped"));
+  add("returned", sumOf(exchanges, "returned"));
+  add("acked", sumOf(programs, "acked"), { consumers: programs.filter(({ acked }) => acked >= LEAST).length });
+  for (const field of ["auto", "given_back", "rejected"]) add(field, sumOf(programs, field));
+  return texts;
+}
+
+// What a program has acknowledged, and beside it what it did with the others.
+export function settledWords(rate, say) {
+  if (!rate) return "–";
+  const others = ["auto", "given_back", "rejected"].filter((field) => rate[field] >= LEAST);
+  const texts = others.map((field) => say(`topology.settled.${field}`, { rate: rate[field].toFixed(1) }));
+  return [rate.acked.toFixed(1), ...texts].join(say("list.comma"));
+}
