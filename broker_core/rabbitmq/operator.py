@@ -148,6 +148,7 @@ def delete_vhost(broker: BrokerBase, name: str, now_us: int, out: Outbox) -> Non
     close_all(broker, lambda known: known.vhost == name, f"vhost '{name}' is deleted", now_us, out)
     for queue in list(vhost.queues.values()):
         broker.delete_queue(queue, now_us, out)
+    broker.bury(now_us, out)  # what a returned message pushed out
     del broker.state.vhosts[name]
     for user in broker.state.users.values():
         user.permissions.pop(name, None)

@@ -13,7 +13,10 @@ QUEUES = {
     "caption.rabbitmq_purge": _("A person purges the queue {name}."),
     "caption.rabbitmq_get": _("A person gets the message at the head of {name}."),
     "caption.rabbitmq_vhost": _("There is a new virtual host: {name}."),
-    "caption.rabbitmq_user": _("The user {name} has a new password or is new."),
+    "caption.rabbitmq_delete_vhost": _("The virtual host {vhost} is deleted."),
+    "caption.rabbitmq_user": _("There is a new user: {name}."),
+    "caption.rabbitmq_change_user": _("The user {user} changes: tags or password."),
+    "caption.rabbitmq_delete_user": _("The user {user} is deleted."),
     "caption.rabbitmq_permissions": _("The permissions of {user} in {vhost} change."),
     "caption.rabbitmq_topic_permissions": _(
         "With which routing keys {user} may use {exchange} in {vhost} changes."
@@ -36,7 +39,10 @@ QUEUES = {
     "tick.rabbitmq_purge": _("{name} purged"),
     "tick.rabbitmq_get": _("message got"),
     "tick.rabbitmq_vhost": _("vhost {name}"),
+    "tick.rabbitmq_delete_vhost": _("vhost {vhost} deleted"),
     "tick.rabbitmq_user": _("user {name}"),
+    "tick.rabbitmq_change_user": _("user {user} changed"),
+    "tick.rabbitmq_delete_user": _("user {user} deleted"),
     "tick.rabbitmq_permissions": _("permissions"),
     "tick.rabbitmq_topic_permissions": _("topic permissions"),
     "tick.rabbitmq_trace": _("tracing"),
@@ -57,7 +63,10 @@ QUEUES = {
     "event.rabbitmq.consumer.consume": _("{consumer} consumes another way"),
     "event.rabbitmq.consumer.settle": _("{consumer} settles all that it holds"),
     "event.rabbitmq.server.vhost": _("Virtual host {name} created"),
-    "event.rabbitmq.server.user": _("User {name} set"),
+    "event.rabbitmq.server.delete_vhost": _("Virtual host {vhost} deleted"),
+    "event.rabbitmq.server.user": _("User {name} added"),
+    "event.rabbitmq.server.change_user": _("User {user} changed"),
+    "event.rabbitmq.server.delete_user": _("User {user} deleted"),
     "event.rabbitmq.server.permissions": _("Permissions of {user} in {vhost} changed"),
     "event.rabbitmq.server.topic_permissions": _(
         "Topic permissions of {user} for {exchange} in {vhost} changed"

@@ -32,7 +32,7 @@ VERBS = (
 ORDERS = ("stop", "crash", "start", "memory_on", "memory_off", "disk_on", "disk_off")
 FORMS = (
     "declare_queue", "declare_exchange", "bind", "unbind", "get", "purge", "delete_queue", "delete_exchange",
-    "permissions", "topic_permissions", "user", "vhost", "import",
+    "permissions", "topic_permissions", "user", "change_user", "delete_user", "vhost", "delete_vhost", "import",
 )  # fmt: skip
 TYPES = ("string", "integer", "double", "boolean", "void", "json")
 FAMILIES = {

@@ -118,7 +118,7 @@ class ServerCommand(LaneCommand):
 
     def check_in(self, lane: RabbitMqFacts) -> None:
         for key, known in (("vhost", lane.vhosts), ("user", lane.users)):
-            if self.given.get(key, known[0]) not in known:
+            if key in self.given and self.given[key] not in known:
                 raise CommandError(f"args.{key}", "must be one of {choices}", choices=Names(sorted(known)))
         if not lane.is_running:
             raise CommandError("lane", "the server is down: start it first")
@@ -284,11 +284,11 @@ class ControlCommand(ServerCommand):
     """An order to the server itself."""
 
     @abstractmethod
-    def order(self) -> server.Order: ...
+    def order(self, lane: Lane) -> server.Order: ...
 
     def do(self, lane: Lane, position: int, cause: Cause) -> None:
         said = lane.emit(f"rabbitmq.server.{self.verb}", cause, None, {}, self.said())
-        lane.world.order(BROKER, self.order(), said)
+        lane.world.order(BROKER, self.order(lane), said)
 
 
 class Alarm(ControlCommand):
@@ -302,7 +302,7 @@ class Alarm(ControlCommand):
         if (self.given["resource"] in lane.alarms) is self.given["is_on"]:
             raise CommandError("args.is_on", "it is so already")
 
-    def order(self) -> server.Order:
+    def order(self, lane: Lane) -> server.Order:
         return server.SetAlarm(self.given["resource"], self.given["is_on"])
 
 

@@ -11,18 +11,21 @@ from broker_core.lab.commands.rabbitmq import ControlCommand, shaped
 from broker_core.lab.rabbitmq import loading
 from broker_core.lab.rabbitmq.facts import RabbitMqFacts
 from broker_core.lab.rabbitmq.reading import BROKER
-from broker_core.lab.rabbitmq.topology import ABSENT, DEFAULT_USER, flag, name, text
+from broker_core.lab.rabbitmq.topology import ABSENT, DEFAULT_USER, flag, name, one_of, text
 from broker_core.lab.shared.lane import Lane
 from broker_core.rabbitmq import operator as server
 from broker_core.rabbitmq.permissions import CONFIGURE, READ, WRITE, Permission, TopicPermission, is_pattern
 
+TAGS = ("administrator", "monitoring", "policymaker", "management", "impersonator")
+"""Those that a server knows."""
 
-def names(field: str, value: object) -> list[str]:
+
+def tags(field: str, value: object) -> list[str]:
     if isinstance(value, str):  # as definitions files of older servers have a user's tags
         value = [tag.strip() for tag in value.split(",") if tag.strip()]
     if not isinstance(value, list):
         raise CommandError(field, "must be a list of texts")
-    return [name(f"{field}.{place}", each) for place, each in enumerate(value)]
+    return [one_of(*TAGS)(f"{field}.{place}", each) for place, each in enumerate(value)]
 
 
 class SetVhost(ControlCommand):
@@ -31,7 +34,12 @@ class SetVhost(ControlCommand):
     kind: ClassVar[str] = "rabbitmq_vhost"
     SHAPE, ARGS = shaped({"name": (name, ABSENT)})
 
-    def order(self) -> server.Order:
+    def check_in(self, lane: RabbitMqFacts) -> None:
+        ControlCommand.check_in(self, lane)
+        if self.given["name"] in lane.vhosts:
+            raise CommandError("args.name", "Virtual host '{name}' already exists", name=self.given["name"])
+
+    def order(self, lane: Lane) -> server.Order:
         return server.AddVhost(self.given["name"])
 
     def do(self, lane: Lane, position: int, cause: Cause) -> None:
@@ -39,17 +47,67 @@ class SetVhost(ControlCommand):
         lane.world.order(BROKER, server.SetPermissions(DEFAULT_USER, self.given["name"], loading.ALL), cause)
 
 
+class DeleteVhost(ControlCommand):
+    """Its connections are closed, its exchanges and queues are gone."""
+
+    kind: ClassVar[str] = "rabbitmq_delete_vhost"
+    SHAPE, ARGS = shaped({"vhost": (name, ABSENT)})
+
+    def check_in(self, lane: RabbitMqFacts) -> None:
+        ControlCommand.check_in(self, lane)
+        if len(lane.vhosts) == 1:
+            raise CommandError("args.vhost", "is the only one: it stays")
+
+    def order(self, lane: Lane) -> server.Order:
+        return server.DeleteVhost(self.given["vhost"])
+
+
 class SetUser(ControlCommand):
-    """A new user, or another password for one; it may do nothing before it has permissions."""
+    """A new user; it may do nothing before it has permissions."""
 
     kind: ClassVar[str] = "rabbitmq_user"
-    SHAPE, ARGS = shaped({"name": (name, ABSENT), "password": (text, ""), "tags": (names, [])})
+    SHAPE, ARGS = shaped({"name": (name, ABSENT), "password": (text, ""), "tags": (tags, [])})
 
-    def order(self) -> server.Order:
+    def check_in(self, lane: RabbitMqFacts) -> None:
+        ControlCommand.check_in(self, lane)
+        if self.given["name"] in (*lane.users, loading.LOADER):
+            raise CommandError("args.name", "User '{name}' already exists", name=self.given["name"])
+
+    def order(self, lane: Lane) -> server.Order:
         return server.SetUser(self.given["name"], self.given["password"], tuple(self.given["tags"]))
 
     def said(self) -> Json:
         return {"name": self.given["name"]}
+
+
+class ChangeUser(ControlCommand):
+    """Other tags, and another password; "" keeps the one that it has."""
+
+    kind: ClassVar[str] = "rabbitmq_change_user"
+    SHAPE, ARGS = shaped({"user": (name, ABSENT), "password": (text, ""), "tags": (tags, ABSENT)})
+
+    def order(self, lane: Lane) -> server.Order:
+        user, password = self.given["user"], self.given["password"]
+        state = lane.world.slots[BROKER].node.state
+        return server.SetUser(user, password or state.users[user].password, tuple(self.given["tags"]))
+
+    def said(self) -> Json:
+        return {"user": self.given["user"]}
+
+
+class DeleteUser(ControlCommand):
+    """Its connections are closed, its permissions are gone."""
+
+    kind: ClassVar[str] = "rabbitmq_delete_user"
+    SHAPE, ARGS = shaped({"user": (name, ABSENT)})
+
+    def check_in(self, lane: RabbitMqFacts) -> None:
+        ControlCommand.check_in(self, lane)
+        if len(lane.users) == 1:
+            raise CommandError("args.user", "is the only one: it stays")
+
+    def order(self, lane: Lane) -> server.Order:
+        return server.DeleteUser(self.given["user"])
 
 
 class PatternCommand(ControlCommand):
@@ -71,7 +129,7 @@ class Permit(PatternCommand):
         "is_cleared": (flag, False),
     })  # fmt: skip
 
-    def order(self) -> server.Order:
+    def order(self, lane: Lane) -> server.Order:
         g = self.given
         permission = None if g["is_cleared"] else Permission(g["configure"], g["write"], g["read"])
         return server.SetPermissions(g["user"], g["vhost"], permission)
@@ -86,10 +144,12 @@ class PermitTopic(PatternCommand):
         **dict.fromkeys(("write", "read"), (text, ".*")), "is_cleared": (flag, False),
     })  # fmt: skip
 
-    def order(self) -> server.Order:
+    def order(self, lane: Lane) -> server.Order:
         g = self.given
         permission = None if g["is_cleared"] else TopicPermission(g["write"], g["read"])
         return server.SetTopicPermissions(g["user"], g["vhost"], g["exchange"], permission)
 
 
-ACCESS_COMMANDS: Sequence[type[ControlCommand]] = (SetVhost, SetUser, Permit, PermitTopic)
+ACCESS_COMMANDS: Sequence[type[ControlCommand]] = (
+    SetVhost, DeleteVhost, SetUser, ChangeUser, DeleteUser, Permit, PermitTopic,
+)  # fmt: skip

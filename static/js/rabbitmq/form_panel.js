@@ -103,6 +103,7 @@ export function createForms(box, form, { kinds, send, fail, choicesOf, context, 
       const args = { ...argsOf(verb, values), ...(FORMS[verb].isMethod ? context() : {}) };
       clearErrors(form);
       await send({ kind: `rabbitmq_${verb}`, args });
+      if (FORMS[verb].isOnce && shown === verb) close();
     } catch (error) {
       if (error instanceof FieldError) showErrors(form, { [error.field]: [say(error.message)] });
       else if (

@@ -17,6 +17,7 @@ export const KNOWN = {
 const TABLE = { name: "arguments", kind: "table" };
 const USER = { name: "user", kind: "choice", choices: "users" };
 const VHOST = { name: "vhost", kind: "choice", choices: "vhosts" };
+const PASSWORD = { name: "password", kind: "text" }, TAGS = { name: "tags", kind: "words" };
 const QUEUE = { name: "name", kind: "text", list: "queues" }, EXCHANGE = { ...QUEUE, list: "exchanges" };
 const BINDING = [
   { name: "source", kind: "text", list: "exchanges" },
@@ -26,7 +27,8 @@ const BINDING = [
 ];
 
 // A field's label is its name, unless it has one of its own. isKey: it says what the others are known of.
-// Verb -> {fields, isMethod: goes out in the chosen virtual host as the chosen user}.
+// Verb -> {fields, isMethod: goes out in the chosen virtual host as the chosen user, isOnce: the form closes when it is
+// done}.
 export const FORMS = {
   declare_queue: {
     isMethod: true, fields: [NAME, FLAG("durable"), FLAG("auto_delete"), { ...TABLE, known: KNOWN.queue }],
@@ -58,9 +60,12 @@ export const FORMS = {
       { name: "read", kind: "text", label: "read_keys" }, { ...FLAG("is_cleared"), label: "is_free" },
     ],
   },
-  user: { fields: [NAME, { name: "password", kind: "text" }, { name: "tags", kind: "words" }] },
-  vhost: { fields: [NAME] },
-  import: { fields: [{ name: "definitions", kind: "json", hint: "{\"queues\": []}" }] },
+  user: { isOnce: true, fields: [NAME, PASSWORD, TAGS] },
+  change_user: { isOnce: true, fields: [{ ...USER, isKey: true }, { ...PASSWORD, label: "new_password" }, TAGS] },
+  delete_user: { isOnce: true, fields: [USER] },
+  vhost: { isOnce: true, fields: [NAME] },
+  delete_vhost: { isOnce: true, fields: [VHOST] },
+  import: { isOnce: true, fields: [{ name: "definitions", kind: "json", hint: "{\"queues\": []}" }] },
 };
 
 // Orders of the server's own, without a form: id -> [kind, arguments].

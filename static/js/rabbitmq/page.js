@@ -213,7 +213,9 @@ const serverButtons = createVerbs($("server"), ({ id }, near) => {
 });
 // What a user may do now, so that a form begins with it. values: what is chosen already.
 function knownOf(verb, values) {
-  const of = { user, vhost, ...values }, { permissions, topic_permissions: topics } = panel().users[of.user] ?? {};
+  const of = { user, vhost, ...values }, known = panel().users[of.user] ?? {};
+  const { permissions, topic_permissions: topics, tags = [] } = known;
+  if (verb === "change_user") return { user: of.user, password: "", tags: tags.join(" ") };
   if (verb === "permissions") return { ...of, ...(permissions?.[of.vhost] ?? { configure: "", write: "", read: "" }) };
   if (verb !== "topic_permissions") return {};
   const exchange = of.exchange ?? topicExchange(panel().vhosts[of.vhost], $("try-exchange").value);

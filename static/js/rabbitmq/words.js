@@ -82,7 +82,9 @@ export function mayWords(panel, user, vhost, say) {
 }
 
 // What `rabbitmqctl` would have done, each a turning point of the server.
-const CONTROLLED = ["permissions", "topic_permissions", "user", "vhost", "import"];
+const CONTROLLED = [
+  "permissions", "topic_permissions", "user", "change_user", "delete_user", "vhost", "delete_vhost", "import",
+];
 
 // A turning point of the operator's connection or of the server, in words; null for any other. -> {text, isBad}
 export function answerWords({ kind, inputs, data }, firstSent, say) {

@@ -81,6 +81,16 @@ def test_server_refuses_with_code_and_text_and_says_why(lab, kind, args, code, t
         ("topic_permissions", {"user": "bob", "vhost": "shop", "exchange": "orders", "read": "["}, "args.read"),
         ("topic_permissions", {"user": "eve", "vhost": "shop", "exchange": "orders"}, "args.user"),
         ("topic_permissions", {"user": "bob", "vhost": "shop"}, "args.exchange"),
+        ("user", {"name": "guest"}, "args.name"),
+        ("user", {"name": "eve", "tags": ["nonsense"]}, "args.tags.0"),
+        ("user", {"name": "eve", "tags": "administrator,nonsense,,"}, "args.tags.1"),
+        ("user", {"name": "definitions"}, "args.name"),
+        ("change_user", {"user": "eve", "tags": []}, "args.user"),
+        ("change_user", {"user": "bob", "tags": ["root"]}, "args.tags.0"),
+        ("change_user", {"user": "bob"}, "args.tags"),
+        ("delete_user", {"user": "eve"}, "args.user"),
+        ("vhost", {"name": "shop"}, "args.name"),
+        ("delete_vhost", {"vhost": "eve"}, "args.vhost"),
         ("alarm", {"resource": "soul"}, "args.resource"),
         ("alarm", {"resource": "disk", "is_on": False}, "args.is_on"),
         ("start", {}, "lane"),
@@ -117,6 +127,36 @@ def test_permissions_users_and_vhosts_change_what_is_allowed(lab) -> None:
     order(lab, "rabbitmq_permissions", user="eve", vhost="lab", is_cleared=True)
     ((kind, inputs, _),) = answers(order(lab, "rabbitmq_get", vhost="lab", user="eve", name="q"))
     assert (kind, inputs["reply_code"]) == (REFUSED, 530)
+
+
+def test_a_user_that_is_there_is_changed_by_an_order_of_its_own_and_deleted_with_its_connections(lab) -> None:
+    state = lab.lanes["rabbitmq"].reads.broker()
+    with pytest.raises(CommandError, match="User 'guest' already exists"):
+        order(lab, "rabbitmq_user", name="guest")
+    assert state.users["guest"].tags == ["administrator"]
+    order(lab, "rabbitmq_change_user", user="bob", tags=["monitoring"])
+    assert (state.users["bob"].password, state.users["bob"].tags) == ("b", ["monitoring"])
+    order(lab, "rabbitmq_change_user", user="bob", password="new", tags=[])
+    assert (state.users["bob"].password, state.users["bob"].tags) == ("new", [])
+    events = order(lab, "rabbitmq_delete_user", user="bob")
+    assert "rabbitmq.server.delete_user" in [event["kind"] for event in events]
+    assert list(state.users) == ["guest"]
+    assert "bob" not in [known.user for known in state.connections.values()]
+    with pytest.raises(CommandError, match="only one"):
+        order(lab, "rabbitmq_delete_user", user="guest")
+
+
+def test_a_vhost_goes_with_all_that_it_holds_and_the_last_one_stays(lab) -> None:
+    state = lab.lanes["rabbitmq"].reads.broker()
+    with pytest.raises(CommandError, match="Virtual host 'shop' already exists"):
+        order(lab, "rabbitmq_vhost", name="shop")
+    order(lab, "rabbitmq_consume", "c1", ack="never", prefetch=7, seconds=5)
+    assert queue_of(lab, "all").unacked_count  # given back to a full queue, they push others out
+    order(lab, "rabbitmq_delete_vhost", vhost="shop", seconds=12)
+    assert list(state.vhosts) == ["/"] and "shop" not in state.users["bob"].permissions
+    assert list(lab.view()["lanes"]["rabbitmq"]["rabbitmq"]["vhosts"]) == ["/"]
+    with pytest.raises(CommandError, match="only one"):
+        order(lab, "rabbitmq_delete_vhost", vhost="/")
 
 
 def test_topic_permissions_say_with_which_keys_one_may_publish_and_bind(lab) -> None:
