@@ -8,6 +8,8 @@ Source: RabbitMQ 3.10 rabbit_queue_index, rabbit_recovery; docs/rabbitmq/facts.m
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from broker_core.errors import CommandError
 from broker_core.events import Cause
 from broker_core.rabbitmq.broker_base import BrokerState
@@ -16,7 +18,7 @@ from broker_core.rabbitmq.operator import Start, Stop
 from broker_core.rabbitmq.queues.classic import ClassicQueue, QueueState
 from broker_core.rabbitmq.queues.ready import Level
 from broker_core.rabbitmq.vhost import QUEUE, Vhost, made
-from broker_core.sim.slot import CRASHED
+from broker_core.sim.slot import CRASHED, Slot
 from broker_core.sim.world import World
 
 LOST = "lost"
@@ -46,18 +48,22 @@ def come_back(world: World, name: str, cause: Cause | None = None) -> None:
     slot = world.slots.get(name)
     if slot is None or slot.condition != CRASHED:
         raise CommandError("broker", "{name} is running", name=name)
-    former: BrokerState = slot.node.state
-    disk = slot.disk
-    state = BrokerState(former.heartbeat_us, former.consumer_timeout_us)
+    disk, state = slot.disk, on_disk(slot)
     if disk.is_lost:
         disk.replace()
-    else:
-        state = survivors(former, former.stopped_us)
     world.forget(name)
     world.start(name, slot.kind, state)
     disk.free_us = world.node_us
     world.slots[name].disk = disk
     world.order(name, Start(), cause)
+
+
+def on_disk(slot: Slot) -> BrokerState:
+    """What a server that is down would start with now; its state is untouched."""
+    former: BrokerState = slot.node.state
+    if slot.disk.is_lost:
+        return BrokerState(former.heartbeat_us, former.consumer_timeout_us)
+    return survivors(former, former.stopped_us)
 
 
 def survivors(former: BrokerState, stopped_us: int) -> BrokerState:
@@ -112,9 +118,8 @@ def surviving_queue(
             found.state.dropped[LOST] = found.state.dropped.get(LOST, 0) + 1
             continue
         if message not in messages.at:
-            stored.holders = 0
-            messages.at[message] = stored
-        stored.holders += 1
+            messages.at[message] = replace(stored, holders=0)
+        messages.at[message].holders += 1
         found.bodies[position] = message
         level = levels[min(stored.priority, len(levels) - 1)]
         if position in fresh:

@@ -22,7 +22,11 @@ TOPOLOGY = {
     "topology.head.dead_letters": _("{queue} dead-letters {rate} messages a second."),
     "topology.head.well": _("{count?The queue keeps up|The {count} queues keep up} with what comes in."),
     "topology.sub.down": _(
-        "Durable queues and persistent messages are on its disk. Start it to see what comes back."
+        "On its disk: {queues} durable {queues?queue|queues} with {messages} persistent "
+        "{messages?message|messages}. That comes back when it starts."
+    ),
+    "topology.sub.down_empty": _(
+        "No queue and no message is on its disk: it starts with neither, until a program declares them again."
     ),
     "topology.sub.alarm": _(
         "Consumers go on, so that queues drain; publishers go on once there is room again."
@@ -346,6 +350,7 @@ TOPOLOGY = {
     "topology.verbs": _("What can be done"),
     "topology.consume": _("Consume this way"),
     "topology.no_ack": _("auto"),
+    "topology.state.apart": _("not connected"),
     "topology.state.none": _("not consuming"),
     "topology.state.standby": _("waits to be the active one"),
     "topology.state.consumes": _("consumes"),

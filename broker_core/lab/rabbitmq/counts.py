@@ -60,5 +60,10 @@ class Counts:
         }
         self.programs_at[second] = {name: list(counts) for name, counts in self.programs.items()}
 
+    def restart(self) -> None:
+        """The server starts: no rate is of both lives."""
+        self.exchanges_at.clear()
+        self.programs_at.clear()
+
     def view(self) -> Json:
         return {"exchanges": by_second(self.exchanges_at), "programs": by_second(self.programs_at)}

@@ -30,7 +30,8 @@ class RabbitMqNotes:
     paths: Paths = field(default_factory=Paths)
 
     def note_restart(self, before: BrokerState, after: BrokerState, now_us: int) -> None:
-        """The server starts with this state, after that one."""
+        """The server starts with this state, after that one: what was in and out a second before says nothing now."""
+        self.counts.restart()
         for name, vhost in before.vhosts.items():
             for queue in vhost.queues.values():
                 found = after.vhosts[name].queues.get(queue.name)

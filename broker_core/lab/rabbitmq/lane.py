@@ -115,10 +115,12 @@ class RabbitMqRules:
 
     def tidy(self, lane: Lane, second: int) -> None:
         """Its nodes drop what they are done with themselves."""
+        if lane.world.condition(BROKER) != RUNNING:
+            return  # nothing comes in and nothing goes
         self.reads.notes.note(self.reads.queues().values(), second)
         state = self.reads.broker()
         is_idle = not any(known.user == LOADER for known in state.connections.values())
-        if LOADER in state.users and is_idle and lane.world.condition(BROKER) == RUNNING:
+        if LOADER in state.users and is_idle:
             lane.world.order(BROKER, server.DeleteUser(LOADER))
 
     # -- a person's verbs ------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from broker_core.rabbitmq.channel import Channel
 from broker_core.rabbitmq.connection import SILENT_CHECKS_MAX, Connection
 from broker_core.rabbitmq.queues.classic import ClassicQueue
 from broker_core.rabbitmq.reply_codes import PRECONDITION_FAILED
+from broker_core.rabbitmq.restart import on_disk
 from broker_core.sim.slot import RUNNING
 
 if TYPE_CHECKING:
@@ -47,6 +48,12 @@ class RabbitMqReading:
 
     def broker(self) -> BrokerState:
         state: BrokerState = self.lane.world.slots[BROKER].node.state
+        return state
+
+    def seen(self) -> BrokerState:
+        """What a page can see of the broker: of one that is down, what its disk has."""
+        slot = self.lane.world.slots[BROKER]
+        state: BrokerState = slot.node.state if slot.condition == RUNNING else on_disk(slot)
         return state
 
     def queue(self) -> ClassicQueue:

@@ -61,6 +61,9 @@ function showTheme() {
 }
 
 createTips(say);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+  if (page.theme === "auto") for (const listener of listeners) listener();
+});
 document
   .getElementById("language")
   .addEventListener("click", () => setLanguage(page.language === "en" ? "zh-hans" : "en"));

@@ -1,5 +1,6 @@
 // A chart of Plotly's over virtual time: drawn at most once a second while it is on screen, and when it comes there, as
-// a paused lab sends no frame that would draw it.
+// a paused lab sends no frame that would draw it. One that is drawn takes on another theme or language at once, also
+// where it is not on screen.
 
 import { createThrottle } from "../base/throttle.js";
 import { loadPlotly } from "./plotly.js";
@@ -10,7 +11,7 @@ const EVERY_MS = 1000, NARROW = 520;
 // key: of what it is, and another one is drawn at once.
 export function createTimeChart(root, source) {
   const due = createThrottle();
-  let isSeen = false, shown = null, latest = null;
+  let isSeen = false, isDrawn = false, shown = null, latest = null;
   new IntersectionObserver((entries) => {
     const wasSeen = isSeen;
     isSeen = entries.at(-1).isIntersecting;
@@ -18,13 +19,14 @@ export function createTimeChart(root, source) {
   }, { rootMargin: "200px 0px" }).observe(root);
   function refresh(make, { key = "", isForced = false } = {}) {
     latest = [make, { key, isForced: true }];
-    if (!isSeen) return;
+    if (!isSeen && !(isDrawn && isForced)) return;
     due(() => drawChart(make), { everyMs: EVERY_MS, isForced: isForced || key !== shown });
     shown = key;
   }
   async function drawChart(make) {
     const drawing = make(root.clientWidth < NARROW);
     if (!drawing) return;
+    isDrawn = true;
     const plotly = await loadPlotly(source).catch(() => null);
     if (plotly) await plotly.react(root, drawing.traces, drawing.layout, { displayModeBar: false, responsive: true });
   }

@@ -37,14 +37,15 @@ export function flowTexts(graph, flows, rates, say) {
   if (!exchanges.length) return [];
   const names = [...new Set(Object.values(graph.consumers).map(({ name }) => name))];
   const programs = names.map((name) => flows.programs[name]).filter(Boolean);
-  const published = sumOf(exchanges, "published"), taken = sumOf(queues, "in"), texts = [];
+  const [published, dropped, returned] = EXCHANGE.map((field) => sumOf(exchanges, field));
+  const taken = sumOf(queues, "in"), texts = [];
   const add = (code, rate, more = {}) => {
     if (rate >= LEAST) texts.push(say(`topology.sub.${code}`, { rate: rate.toFixed(1), ...more }));
   };
   texts.push(say("topology.sub.published", { rate: published.toFixed(1) }));
-  if (Math.abs(taken - published) >= 0.5) add("copies", taken);
-  add("dropped", sumOf(exchanges, "dropped"));
-  add("returned", sumOf(exchanges, "returned"));
+  if (Math.abs(taken - (published - dropped - returned)) >= 0.5) add("copies", taken);
+  add("dropped", dropped);
+  add("returned", returned);
   add("acked", sumOf(programs, "acked"), { consumers: programs.filter(({ acked }) => acked >= LEAST).length });
   for (const field of ["auto", "given_back", "rejected"]) add(field, sumOf(programs, field));
   return texts;

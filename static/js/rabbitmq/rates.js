@@ -8,7 +8,7 @@ const READY = 0, UNACKED = 1, PUBLISHED = 2, ACKED = 3;
 // second, over the last samples; nothing of a queue that has fewer than two. lost: what left it without an
 // acknowledgement. growth: of what is ready and unacked.
 export function ratesOf(history, vhost) {
-  const seconds = Object.keys(history).map(Number).sort((one, other) => one - other).slice(-SAMPLES);
+  const seconds = together(Object.keys(history).map(Number).sort((one, other) => one - other).slice(-SAMPLES));
   const last = seconds.at(-1), rates = {};
   for (const [key, now] of Object.entries(history[last] ?? {})) {
     const [of, name] = key.split("\n");
@@ -19,6 +19,13 @@ export function ratesOf(history, vhost) {
     rates[name] = { in: taken, acked, growth, lost: taken - acked - growth };
   }
   return rates;
+}
+
+// The last of these seconds that follow each other as the last two do: while a server is down there are none.
+function together(seconds) {
+  const pace = seconds.at(-1) - seconds.at(-2);
+  const gap = seconds.findLastIndex((second, place) => place && second - seconds[place - 1] > pace);
+  return seconds.slice(Math.max(gap, 0));
 }
 
 // -> the samples of one queue, oldest first: [{at, ready, unacked, in, acked}], the rates since the sample before.

@@ -11,7 +11,7 @@ const DROPPED_LEAST = 0.1;
 
 // -> [what happens, what it means].
 export function story(panel, graph, rates, say) {
-  if (!panel.is_running) return [say("topology.head.down"), say("topology.sub.down")];
+  if (!panel.is_running) return [say("topology.head.down"), diskWords(panel, say)];
   const [resource] = panel.alarms;
   if (resource) {
     return [say("topology.head.alarm", { resource: say(`topology.resource.${resource}`) }), say("topology.sub.alarm")];
@@ -33,6 +33,13 @@ export function story(panel, graph, rates, say) {
     return [say(`topology.head.${lossOf(graph, lossy)}`, { queue: lossy.name, rate }), flow];
   }
   return [say("topology.head.well", { count: queues.length }), flow];
+}
+
+// What a server that is down comes back with: of one, the picture has what is on its disk.
+function diskWords({ vhosts }, say) {
+  const queues = Object.values(vhosts).flatMap((graph) => Object.values(graph.queues));
+  const messages = queues.reduce((sum, { ready }) => sum + ready, 0);
+  return say(queues.length ? "topology.sub.down" : "topology.sub.down_empty", { queues: queues.length, messages });
 }
 
 function growing(graph, queue, rate, say) {

@@ -118,6 +118,24 @@ test("queues that grow stand first, and the slow consumer is named with its caus
   assert.ok(Math.abs(rates.created.in - rates.created.acked - rates.created.growth) < 1);
 });
 
+test("of a server that is down its disk is told, and no program is said to consume", () => {
+  assert.match(told(DOWN, "shop")[1], /^topology.sub.down {"queues":[1-9]/);
+  const rows = consumerRows(DOWN, DOWN.rabbitmq, { chosen: null, vhost: "shop" }, say);
+  for (const { cells } of rows) {
+    assert.match(cells[2].text, /^(topology.state.apart|state.(crashed|gone))/);
+    assert.deepEqual([cells[4], cells[5].text], ["0", "–"]);
+  }
+  const empty = structuredClone(DOWN.rabbitmq);
+  for (const graph of Object.values(empty.vhosts)) graph.queues = {};
+  assert.match(story(empty, empty.vhosts.shop, {}, say)[1], /^topology.sub.down_empty/);
+});
+
+test("no rate is of the lives before and after a restart", () => {
+  const at = (published) => ({ "/\nq": [0, 0, published, published] });
+  assert.deepEqual(ratesOf({ 1: at(10), 2: at(20), 40: at(20), 41: at(24) }, "/").q.in, 4);
+  assert.deepEqual(ratesOf({ 2: at(20), 4: at(24), 6: at(28) }, "/").q.in, 2);
+});
+
 test("rates are of one virtual host, and of nothing with a single sample", () => {
   assert.deepEqual(Object.keys(ratesOf(ORDERS.rabbitmq.history, "/")), []);
   assert.deepEqual(ratesOf({ 4: { "/\nq": [1, 0, 1, 0] } }, "/"), {});

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 from broker_core.lab.consumer import CRASHED, GONE, PAUSED
 from broker_core.lab.rabbitmq.history import HELD_VARIES
-from broker_core.lab.rabbitmq.reading import RabbitMqReading
+from broker_core.lab.rabbitmq.reading import BROKER, RabbitMqReading
 from broker_core.rabbitmq.client.roles import NEVER, REQUEUE, ConsumerRole
 from broker_core.rabbitmq.queues.classic import ClassicQueue
 from broker_core.rabbitmq.queues.consumers import Consumer
+from broker_core.sim.slot import RUNNING
 
 if TYPE_CHECKING:
     from broker_core.lab.shared.lane import Lane
@@ -25,6 +26,8 @@ CAUSES = (NO_CONSUMER, UNACKED, GIVEN_BACK, NO_LIMIT, ONLY_READER, AT_PREFETCH, 
 def growing(lane: Lane, reads: RabbitMqReading, queue: ClassicQueue) -> tuple[str, list[str]]:
     """One of CAUSES, and through which consumers, by their keys; "" for a queue that does not grow. In a delay queue, which
     nobody reads and whose messages go on when their time is over, they wait on purpose."""
+    if lane.world.condition(BROKER) != RUNNING:
+        return "", []
     consumers = list(queue.consumers.by_key.values())
     if queue.settings.is_single_active:
         consumers = [each for each in consumers if each.key == queue.consumers.active]

@@ -24,6 +24,7 @@ from broker_core.lab.rabbitmq.views.topology import (
     binding_id,
 )
 from broker_core.lab.shared.history import by_second
+from broker_core.rabbitmq.broker_base import BrokerState
 from broker_core.rabbitmq.client.publisher import Publishing
 from broker_core.rabbitmq.queues.classic import EXPIRED, MAXLEN, REJECTED, ClassicQueue
 from broker_core.rabbitmq.queues.consumers import Consumer
@@ -37,13 +38,14 @@ PUBLISHER = "publisher"
 
 
 def rabbitmq_view(lane: Lane, reads: RabbitMqReading) -> Json:
-    state = reads.broker()
-    slot = lane.world.slots[BROKER]
+    state, is_running = reads.seen(), lane.world.condition(BROKER) == RUNNING
     return {
-        "is_running": slot.condition == RUNNING,
+        "is_running": is_running,
         "has_topology": reads.topology is not None,
         "alarms": list(state.alarms),
-        "vhosts": {name: topology_of(lane, reads, vhost).to_json() for name, vhost in state.vhosts.items()},
+        "vhosts": {
+            name: topology_of(lane, reads, state, vhost).to_json() for name, vhost in state.vhosts.items()
+        },
         "users": {
             user.name: {
                 "tags": list(user.tags),
@@ -67,9 +69,8 @@ def rabbitmq_view(lane: Lane, reads: RabbitMqReading) -> Json:
     }  # fmt: skip
 
 
-def topology_of(lane: Lane, reads: RabbitMqReading, vhost: Vhost) -> TopologyView:
-    """One virtual host."""
-    state = reads.broker()
+def topology_of(lane: Lane, reads: RabbitMqReading, state: BrokerState, vhost: Vhost) -> TopologyView:
+    """One virtual host of what is seen of the broker."""
     mine = {number: known for number, known in state.connections.items() if known.vhost == vhost.name}
     roles: dict[str, Publishing] = {
         str(each.connection): each

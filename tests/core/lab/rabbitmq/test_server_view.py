@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from broker_core.lab.lab import Lab
 from broker_core.lab.lesson.file import read_file, scenario_from_text, shelf
 from broker_core.lab.messages import FIRST_SENT
@@ -79,3 +81,42 @@ def test_a_delay_queue_that_fills_waits_on_purpose() -> None:
         assert wait["growing"] == "" and wait["is_delay"]
         filled = max(filled, wait["ready"])
     assert filled > 3
+
+
+def panel_down(topology: dict[str, Any], verb: str) -> Any:
+    lab = lab_of(topology, consumers=1)
+    lab.advance_to(6 * SECOND)
+    order(lab, verb, seconds=4)
+    return lab, panels_of(lab.lanes["rabbitmq"])["rabbitmq"]
+
+
+@pytest.mark.parametrize("verb", ["rabbitmq_stop", "rabbitmq_crash"])
+@pytest.mark.parametrize("is_durable", [True, False])
+def test_of_a_server_that_is_down_what_its_disk_has_is_seen_and_nothing_else(
+    verb: str, is_durable: bool
+) -> None:
+    topology = {
+        "exchanges": [{"name": "x", "type": "fanout", "durable": is_durable}],
+        "queues": [{"name": "work", "durable": is_durable}],
+        "bindings": [{"source": "x", "destination": "work", "destination_type": "queue", "routing_key": ""}],
+        "publishers": [{"exchange": "x", "routing_key": "", "delivery_mode": 2}],
+        "consumers": [{"queue": "work", "ack": "never", "prefetch": 5}],
+    }
+    lab, panel = panel_down(topology, verb)
+    graph = panel["vhosts"]["/"]
+    assert not panel["is_running"] and not panel["connections"]
+    assert not graph["consumers"] and not graph["publishers"] and not graph["publishes"]
+    assert ("work" in graph["queues"], "x" in graph["exchanges"]) == (is_durable, is_durable)
+    if is_durable:
+        queue = graph["queues"]["work"]
+        assert queue["ready"] > 9 and (queue["unacked"], queue["growing"]) == (0, "")
+    last = max(map(int, panel["history"]))
+    assert last * SECOND <= lab.now_us - 3 * SECOND, "nothing is noted while it is down"
+    again = panels_of(lab.lanes["rabbitmq"])["rabbitmq"]
+    assert again == panel, "to look changes nothing"
+    order(lab, "rabbitmq_start", seconds=0)
+    after = panels_of(lab.lanes["rabbitmq"])["rabbitmq"]["vhosts"]["/"]["queues"]
+    assert after.keys() == graph["queues"].keys()
+    assert {name: each["ready"] for name, each in after.items()} == {
+        name: each["ready"] for name, each in graph["queues"].items()
+    }
