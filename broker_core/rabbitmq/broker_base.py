@@ -51,7 +51,8 @@ class BrokerState:
     redelivered: messages sent a second time so far. heartbeat_us: the interval both sides agreed on.
     consumer_timeout_us: how long a delivery may wait for its acknowledgement, None: for ever. alarms: resources that
     are short, for which publishers wait. stopped_us: of a server that is down, until when its disk has taken writes.
-    trace: the last methods of a connection, while an operator wants them.
+    trace: the last methods of a connection, while an operator wants them. kept: section of a definitions file -> its rows
+    that no rule reads, by what tells them apart.
     """
 
     heartbeat_us: int = m.HEARTBEAT_US
@@ -65,6 +66,7 @@ class BrokerState:
     alarms: list[str] = field(default_factory=list)
     stopped_us: int = 0
     trace: Trace = field(default_factory=Trace)
+    kept: dict[str, dict[str, Json]] = field(default_factory=dict)
 
 
 class BrokerBase:

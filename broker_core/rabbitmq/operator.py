@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import msgspec
 
+from broker_core.events import Json
 from broker_core.rabbitmq import methods as m
 from broker_core.rabbitmq import reply_codes as codes
 from broker_core.rabbitmq.broker_base import BrokerBase
@@ -45,11 +46,14 @@ class DeleteVhost(msgspec.Struct, frozen=True, array_like=True, tag="rabbitmq.op
 
 
 class SetUser(msgspec.Struct, frozen=True, array_like=True, tag="rabbitmq.operator.set_user"):
-    """A new user, or another password and other tags for one."""
+    """A new user, or another password and other tags for one. password_hash, hashing_algorithm: as a file has them, of a
+    password that is not known."""
 
     name: str
     password: str
     tags: tuple[str, ...] = ()
+    password_hash: str = ""
+    hashing_algorithm: str = ""
 
 
 class DeleteUser(msgspec.Struct, frozen=True, array_like=True, tag="rabbitmq.operator.delete_user"):
@@ -73,6 +77,13 @@ class SetTopicPermissions(
     permission: TopicPermission | None
 
 
+class KeepRows(msgspec.Struct, frozen=True, array_like=True, tag="rabbitmq.operator.keep_rows"):
+    """Rows of a definitions file that no rule reads; each takes the place of one of the same name."""
+
+    section: str
+    rows: list[Json]
+
+
 class TraceConnection(msgspec.Struct, frozen=True, array_like=True, tag="rabbitmq.operator.trace"):
     """Keep the last methods of a connection, or of one of its channels. connection 0: of none any more; what was kept
     goes."""
@@ -92,6 +103,7 @@ Order = (
     | DeleteUser
     | SetPermissions
     | SetTopicPermissions
+    | KeepRows
     | TraceConnection
 )
 
@@ -118,9 +130,10 @@ def obey(broker: BrokerBase, order: Order, now_us: int, out: Outbox) -> None:
             state.vhosts.setdefault(name, Vhost(name))
         case DeleteVhost(name):
             delete_vhost(broker, name, now_us, out)
-        case SetUser(name, password, tags):
+        case SetUser(name, password, tags, password_hash, hashing_algorithm):
             user = state.users.setdefault(name, User(name, password))
             user.password, user.tags = password, list(tags)
+            user.password_hash, user.hashing_algorithm = password_hash, hashing_algorithm
         case DeleteUser(name):
             if state.users.pop(name, None) is not None:
                 close_all(broker, lambda known: known.user == name, "user was deleted", now_us, out)
@@ -135,10 +148,18 @@ def obey(broker: BrokerBase, order: Order, now_us: int, out: Outbox) -> None:
                 rows.pop(exchange, None)
                 if topic_permission is not None:
                     rows[exchange] = topic_permission
+        case KeepRows(section, rows):
+            for row in rows:
+                state.kept.setdefault(section, {})[kept_key(row)] = row
         case TraceConnection(connection, channel, until_us):
             trace = state.trace
             trace.connection, trace.channel, trace.until_us, trace.heard = connection, channel, until_us, 0
             trace.methods.clear()
+
+
+def kept_key(row: Json) -> str:
+    """What tells a row of a definitions file from the others of its section."""
+    return msgspec.json.encode([row.get(name) for name in ("vhost", "component", "name")]).decode()
 
 
 def delete_vhost(broker: BrokerBase, name: str, now_us: int, out: Outbox) -> None:
@@ -150,6 +171,9 @@ def delete_vhost(broker: BrokerBase, name: str, now_us: int, out: Outbox) -> Non
         broker.delete_queue(queue, now_us, out)
     broker.bury(now_us, out)  # what a returned message pushed out
     del broker.state.vhosts[name]
+    for section, rows in broker.state.kept.items():
+        left = {key: row for key, row in rows.items() if row.get("vhost") != name}
+        broker.state.kept[section] = left
     for user in broker.state.users.values():
         user.permissions.pop(name, None)
         user.topic_permissions.pop(name, None)

@@ -10,13 +10,16 @@ rabbitmq/topology.json (permissions-*).
 from __future__ import annotations
 
 import re
+from base64 import b64encode
 from dataclasses import dataclass, field
 from functools import lru_cache
+from hashlib import sha256
 
 import msgspec
 
 from broker_core.rabbitmq.refusals import access_refused
 
+SHA256 = "rabbit_password_hashing_sha256"
 CONFIGURE, WRITE, READ = "configure", "write", "read"
 IMPERSONATOR = "impersonator"
 """Tag of who may publish with another's user_id."""
@@ -41,13 +44,29 @@ class TopicPermission(msgspec.Struct, frozen=True):
 
 @dataclass(slots=True)
 class User:
-    """permissions: virtual host -> patterns. topic_permissions: virtual host -> exchange -> patterns."""
+    """permissions: virtual host -> patterns. topic_permissions: virtual host -> exchange -> patterns. password_hash,
+    hashing_algorithm: as a definitions file has them, "" of one whose password is known."""
 
     name: str
     password: str
     tags: list[str] = field(default_factory=list)
     permissions: dict[str, Permission] = field(default_factory=dict)
     topic_permissions: dict[str, dict[str, TopicPermission]] = field(default_factory=dict)
+    password_hash: str = ""
+    hashing_algorithm: str = ""
+
+    def hashed(self) -> tuple[str, str]:
+        """(hash, algorithm), as a definitions file has them: four bytes of salt, and SHA-256 of salt and password. The
+        salt follows from the name, so that the same user has the same hash.
+
+        >>> User("guest", "guest").hashed()
+        ('hJg8YBx2QZlgys6vYsl0XHHc3KcW1vhEOg3P28l02UUSO1Uf', 'rabbit_password_hashing_sha256')
+        """
+        if self.password_hash:
+            return self.password_hash, self.hashing_algorithm
+        salt = sha256(self.name.encode()).digest()[:4]
+        digest = sha256(salt + self.password.encode()).digest()
+        return b64encode(salt + digest).decode(), SHA256
 
     def may(self, vhost: str, what: str, name: str) -> bool:
         """Whether it may configure, write or read a queue or an exchange of that name."""

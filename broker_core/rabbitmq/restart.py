@@ -71,7 +71,7 @@ def survivors(former: BrokerState, stopped_us: int) -> BrokerState:
     state = BrokerState(
         former.heartbeat_us, former.consumer_timeout_us, vhosts={}, users=former.users,
         messages=Messages(last=former.messages.last), last_queue=former.last_queue,
-        redelivered=former.redelivered,
+        redelivered=former.redelivered, kept=former.kept,
     )  # fmt: skip
     for name, vhost in former.vhosts.items():
         state.vhosts[name] = surviving_vhost(vhost, former.messages, state.messages, stopped_us)

@@ -135,6 +135,13 @@ TOPOLOGY = {
         "Published to {exchange} with the key “{key}”: confirmed, but to no queue; it is dropped"
     ),
     "topology.answer.nacked": _("Published to {exchange} with the key “{key}”: a queue refused it (nack)"),
+    "topology.left_out.queues": _("Quorum queues and streams, here durable queues: {names}."),
+    "topology.left_out.exchanges": _(
+        "Exchanges of plug-ins, here direct or of the type they delay: {names}."
+    ),
+    "topology.left_out.policies": _("Policies, kept without effect: {names}."),
+    "topology.left_out.parameters": _("Parameters, kept without effect: {names}."),
+    "topology.left_out.global_parameters": _("Global parameters, kept without effect: {names}."),
     "topology.answer.empty": _("{queue} is empty"),
     "topology.answer.got": _("Got {message} with the key “{key}”; {left} left"),
     "topology.answer.got_again": _("Got {message} with the key “{key}”, redelivered; {left} left"),

@@ -11,6 +11,7 @@ from broker_core.lab.rabbitmq.views.growth import CAUSES
 from broker_core.rabbitmq.arguments import QUEUE_ARGUMENTS
 from broker_core.rabbitmq.client.operator import SETTLES
 from broker_core.rabbitmq.client.roles import ACKS
+from broker_core.rabbitmq.definitions import LEFT_OUT
 from dashboard.sentences import SENTENCES
 from dashboard.sentences.topology import TOPOLOGY
 from dashboard.views.rabbitmq import TRACE_COLUMNS
@@ -60,6 +61,7 @@ FAMILIES = {
     "rate": ("drops", "dead_letters"),
     "sub": ("copies", "dropped", "returned", "acked", "auto", "given_back", "rejected"),
     "settled": ("auto", "given_back", "rejected"),
+    "left_out": ("queues", "exchanges", *LEFT_OUT),
     "kind": ("exclusive", "auto_delete"),
     "form": (*FORMS, "publish"),
     "settles": SETTLES,

@@ -21,6 +21,7 @@ from broker_core.lab.facts import LabFacts
 from broker_core.lab.messages import Sent
 from broker_core.lab.pieces import Stops
 from broker_core.lab.rabbitmq.facts import RabbitMqFacts
+from broker_core.lab.rabbitmq.importing import check_import, incoming
 from broker_core.lab.rabbitmq.loading import DEFAULT_VHOST
 from broker_core.lab.rabbitmq.programs import OPERATOR, import_definitions, login_now
 from broker_core.lab.rabbitmq.reading import BROKER
@@ -29,7 +30,6 @@ from broker_core.lab.rabbitmq.topology import (
     DEFAULT_USER,
     PRIORITY_MAX,
     Shape,
-    definitions_in,
     flag,
     name,
     number,
@@ -46,7 +46,7 @@ from broker_core.rabbitmq import methods as m
 from broker_core.rabbitmq import operator as server
 from broker_core.rabbitmq.client import CHANNEL
 from broker_core.rabbitmq.client.operator import REQUEUE, SETTLES, Ask
-from broker_core.rabbitmq.definitions import SECTIONS, read_definitions
+from broker_core.rabbitmq.definitions import LEFT_OUT, SECTIONS
 from broker_core.rabbitmq.properties import Content, Properties
 
 MODEL = "rabbitmq"
@@ -82,8 +82,8 @@ def body(field: str, value: object) -> str:
 def definitions_file(field: str, value: object) -> Json:
     if not isinstance(value, dict):
         raise CommandError(field, "must be an object")
-    definitions_in(value, field)
-    return {section: value[section] for section in SECTIONS if section in value}
+    incoming(value, field)
+    return {section: value[section] for section in (*SECTIONS, *LEFT_OUT) if section in value}
 
 
 def shaped(shape: Shape) -> tuple[Shape, frozenset[str]]:
@@ -307,7 +307,7 @@ class Alarm(ControlCommand):
 
 
 class ImportDefinitions(ServerCommand):
-    """What a definitions file holds is added to the server; what is there stays."""
+    """What a definitions file holds is added to the server, or nothing of it where the server would refuse a row."""
 
     GROWS: ClassVar[str] = "args.definitions"
     kind: ClassVar[str] = "rabbitmq_import"
@@ -317,11 +317,20 @@ class ImportDefinitions(ServerCommand):
         definitions = self.given["definitions"]
         return sum(len(definitions.get(section, ())) for section in ("exchanges", "queues", "bindings"))
 
+    def ask(self, lab: OrderedLab) -> None:
+        for lane in lab.lanes_of(self.lane):
+            if lane.model == MODEL:
+                state = lane.world.slots[BROKER].node.state
+                check_import(state, self.given["definitions"], "args.definitions")
+
     def do(self, lane: Lane, position: int, cause: Cause) -> None:
         rows = {section: len(self.given["definitions"].get(section, [])) for section in SECTIONS}
-        said = lane.emit("rabbitmq.server.import", cause, None, {}, rows)
-        definitions = read_definitions(self.given["definitions"], DEFAULT_VHOST)
-        import_definitions(lane, definitions, said, {"verb": self.verb})
+        found = incoming(self.given["definitions"], "args.definitions")
+        data = {**rows, "left_out": found.names()}
+        said = lane.emit("rabbitmq.server.import", cause, None, {}, data)
+        for section, kept in found.kept.items():
+            lane.world.order(BROKER, server.KeepRows(section, kept), said)
+        import_definitions(lane, found.definitions, said, {"verb": self.verb})
 
     def said(self) -> Json:
         return {}

@@ -14,7 +14,15 @@ from broker_core.lab.rabbitmq.reading import BROKER
 from broker_core.lab.rabbitmq.topology import ABSENT, DEFAULT_USER, flag, name, one_of, text
 from broker_core.lab.shared.lane import Lane
 from broker_core.rabbitmq import operator as server
-from broker_core.rabbitmq.permissions import CONFIGURE, READ, WRITE, Permission, TopicPermission, is_pattern
+from broker_core.rabbitmq.permissions import (
+    CONFIGURE,
+    READ,
+    WRITE,
+    Permission,
+    TopicPermission,
+    User,
+    is_pattern,
+)
 
 TAGS = ("administrator", "monitoring", "policymaker", "management", "impersonator")
 """Those that a server knows."""
@@ -87,9 +95,11 @@ class ChangeUser(ControlCommand):
     SHAPE, ARGS = shaped({"user": (name, ABSENT), "password": (text, ""), "tags": (tags, ABSENT)})
 
     def order(self, lane: Lane) -> server.Order:
-        user, password = self.given["user"], self.given["password"]
-        state = lane.world.slots[BROKER].node.state
-        return server.SetUser(user, password or state.users[user].password, tuple(self.given["tags"]))
+        password, tags = self.given["password"], tuple(self.given["tags"])
+        user: User = lane.world.slots[BROKER].node.state.users[self.given["user"]]
+        if password:
+            return server.SetUser(user.name, password, tags)
+        return server.SetUser(user.name, user.password, tags, user.password_hash, user.hashing_algorithm)
 
     def said(self) -> Json:
         return {"user": self.given["user"]}

@@ -21,14 +21,17 @@ LOADER = "definitions"
 ALL = Permission(".*", ".*", ".*")
 
 
-def orders(definitions: Definitions) -> Iterator[server.Order]:
-    """What an operator does first. A virtual host's creator may do all in it; a user whose file has a hash in place
-    of the password has its name for one."""
+def orders(definitions: Definitions, is_file: bool = False) -> Iterator[server.Order]:
+    """What an operator does first. is_file: users may do what a file says and no more; else guest may do all in a
+    virtual host. A user whose file has a hash in place of the password has its name for one."""
     for vhost in definitions.vhosts:
         yield server.AddVhost(vhost.name)
-        yield server.SetPermissions("guest", vhost.name, ALL)
+        if not is_file:
+            yield server.SetPermissions("guest", vhost.name, ALL)
     for user in definitions.users:
-        yield server.SetUser(user.name, password_of(user), tuple(user.tag_list))
+        yield server.SetUser(
+            user.name, password_of(user), tuple(user.tag_list), user.password_hash, user.hashing_algorithm
+        )
     for row in definitions.permissions:
         yield server.SetPermissions(row.user, row.vhost, Permission(row.configure, row.write, row.read))
     for rule in definitions.topic_permissions:
@@ -69,9 +72,11 @@ def loader(vhost: str) -> Login:
     return Login(LOADER, LOADER, vhost)
 
 
-def refused_rows(definitions: Definitions) -> Iterator[tuple[str, int, tuple[int, str]]]:
-    """(section, place, (code, text)) of the rows that a server would refuse."""
-    alone = LoneServer()
+def refused_rows(
+    definitions: Definitions, alone: LoneServer | None = None
+) -> Iterator[tuple[str, int, tuple[int, str]]]:
+    """(section, place, (code, text)) of the rows that a server would refuse. alone: the server, else a fresh one."""
+    alone = alone or LoneServer()
     for order in (*orders(definitions), *rights(definitions)):
         alone.order(order)
     for section, place, vhost, method in rows_of(definitions):

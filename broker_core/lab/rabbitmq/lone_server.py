@@ -11,6 +11,8 @@ from broker_core.rabbitmq.broker import Broker
 from broker_core.rabbitmq.broker_base import BrokerState
 from broker_core.rabbitmq.client import CHANNEL
 from broker_core.rabbitmq.client.roles import Login
+from broker_core.rabbitmq.queues.classic import ClassicQueue, QueueState
+from broker_core.rabbitmq.vhost import Vhost, made
 from broker_core.sim.disk import Disk
 from broker_core.sim.node import PERSON, Opened
 
@@ -26,6 +28,37 @@ class LoneServer:
         self._broker, self._out = Broker(self.state), _NoWorld()
         self._connections: dict[tuple[str, str], int] = {}
         self._last = 0
+
+    @classmethod
+    def like(cls, state: BrokerState) -> LoneServer:
+        """With the virtual hosts, exchanges and queues of another, and without their messages."""
+        alone = cls()
+        for name, vhost in state.vhosts.items():
+            own = alone.state.vhosts[name] = Vhost(name)
+            for each in vhost.exchanges.values():
+                own.exchanges[each.name] = made(
+                    each.name,
+                    each.type_,
+                    each.is_durable,
+                    each.is_auto_delete,
+                    each.is_internal,
+                    each.arguments,
+                )
+            for queue in vhost.queues.values():
+                its = queue.state
+                own.queues[its.name] = ClassicQueue(
+                    QueueState(
+                        its.number,
+                        its.name,
+                        name,
+                        its.is_durable,
+                        its.is_auto_delete,
+                        its.owner,
+                        its.arguments,
+                    )
+                )
+        alone.state.last_queue = state.last_queue
+        return alone
 
     def order(self, order: server.Order) -> None:
         self._broker.receive(PERSON, order, 0, self._out)

@@ -78,7 +78,7 @@ def import_definitions(
     lane: Lane, definitions: Definitions, cause: Cause | None, what: Json | None = None
 ) -> None:
     """Add what definitions hold to the server. what: the order in a person's words, None for the lab's beginning."""
-    for order in (*loading.orders(definitions), *loading.rights(definitions)):
+    for order in (*loading.orders(definitions, what is not None), *loading.rights(definitions)):
         lane.world.order(BROKER, order, cause)
     for vhost in loading.vhosts_of(definitions):
         ask = Ask(

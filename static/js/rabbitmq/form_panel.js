@@ -5,7 +5,7 @@ import { speak } from "../base/chrome.js";
 import { Refusal } from "../base/commands.js";
 import { clearErrors, clearWhenChanged, showErrors } from "../base/field_errors.js";
 import { fillSelect } from "../base/dom.js";
-import { FORMS, argsOf } from "./forms.js";
+import { FORMS, argsOf, atFile } from "./forms.js";
 import { createTableRows } from "./table_rows.js";
 import { FieldError } from "./table_values.js";
 
@@ -108,7 +108,7 @@ export function createForms(box, form, { kinds, send, fail, choicesOf, context, 
       if (error instanceof FieldError) showErrors(form, { [error.field]: [say(error.message)] });
       else if (
         !(error instanceof Refusal) || error.status === 403 || !Object.keys(error.fields).length ||
-        showErrors(form, error.fields).length
+        showErrors(form, atFile(verb, error.fields)).length
       ) fail(error, submit);
     } finally {
       submit.removeAttribute("aria-busy");

@@ -86,6 +86,21 @@ export function argsOf(verb, values) {
   return Object.fromEntries(FORMS[verb].fields.map(({ name, kind }) => [name, READ[kind](name, values[name])]));
 }
 
+// What is wrong deep in a file is said at the file, with its place: "exchanges[3].type".
+export function atFile(verb, fields) {
+  const files = FORMS[verb].fields.filter(({ kind }) => kind === "json").map(({ name }) => `args.${name}`);
+  const found = {};
+  for (const [field, texts] of Object.entries(fields)) {
+    const file = files.find((one) => field.startsWith(`${one}.`));
+    if (file === undefined) found[field] = texts;
+    else {
+      const place = field.slice(file.length + 1).replace(/\.(\d+)(?=\.|$)/g, "[$1]");
+      found[file] = [...(found[file] ?? []), ...[texts].flat().map((text) => `${place}: ${text}`)];
+    }
+  }
+  return found;
+}
+
 const READ = {
   text: (_, value) => value,
   choice: (_, value) => value,

@@ -102,7 +102,8 @@ export function answerWords({ kind, inputs, data }, firstSent, say) {
   }
   const controlled = CONTROLLED.find((one) => kind === `rabbitmq.server.${one}`);
   if (controlled) {
-    return { text: say("topology.answer.done", { verb: say(`topology.form.${controlled}`) }), isBad: false };
+    const done = say("topology.answer.done", { verb: say(`topology.form.${controlled}`) });
+    return { text: sentences([done, ...leftOutWords(data?.left_out ?? {}, say)]), isBad: false };
   }
   if (kind !== "rabbitmq.operator.answered") return null;
   if (data.verb === "get") return { text: gotWords(data, firstSent, say), isBad: false };
@@ -114,6 +115,12 @@ export function answerWords({ kind, inputs, data }, firstSent, say) {
   const counted = data.verb === "purge" || data.verb === "delete_queue";
   const code = counted ? "topology.answer.count" : "topology.answer.done";
   return { text: say(code, { verb, count: data.count ?? 0 }), isBad: false };
+}
+
+// What an imported file has and this broker lacks, by name.
+function leftOutWords(leftOut, say) {
+  return Object.entries(leftOut).map(([section, names]) =>
+    say(`topology.left_out.${section}`, { names: names.join(say("list.comma")) }));
 }
 
 function gotWords(data, firstSent, say) {

@@ -5,7 +5,7 @@ import test from "node:test";
 
 import { consumerRows, verbsOf } from "../../../static/js/rabbitmq/consumers.js";
 import { countsOf, handedOver, lastMoment, risen } from "../../../static/js/rabbitmq/dots.js";
-import { FORMS, argsOf, serverVerbs } from "../../../static/js/rabbitmq/forms.js";
+import { FORMS, argsOf, atFile, serverVerbs } from "../../../static/js/rabbitmq/forms.js";
 import { layout } from "../../../static/js/rabbitmq/graph.js";
 import { byGrowth, queueRows } from "../../../static/js/rabbitmq/queues.js";
 import { ratesOf, seriesOf } from "../../../static/js/rabbitmq/rates.js";
@@ -285,6 +285,21 @@ test("what is typed becomes arguments", () => {
   });
   assert.throws(() => argsOf("import", { definitions: "{" }), FieldError);
   assert.deepEqual(argsOf("import", { definitions: "{\"queues\": []}" }), { definitions: { queues: [] } });
+});
+
+test("what is wrong in a file is said at the file, with its place", () => {
+  const fields = { "args.definitions.exchanges.3.type": ["a"], "args.definitions.queues.0": ["b"], lane: ["c"] };
+  assert.deepEqual(atFile("import", fields), {
+    "args.definitions": ["exchanges[3].type: a", "queues[0]: b"], lane: ["c"],
+  });
+  assert.deepEqual(atFile("user", { "args.name": ["a"] }), { "args.name": ["a"] });
+});
+
+test("an import says by name what the broker lacks", () => {
+  const data = { left_out: { queues: ["invoices", "audit"], policies: ["ha"] } };
+  const { text } = answerWords({ kind: "rabbitmq.server.import", inputs: {}, data }, FIRST_SENT, say);
+  assert.match(text, /topology.left_out.queues .*invoices.*audit/);
+  assert.match(text, /topology.left_out.policies .*ha/);
 });
 
 test("a try is summed up: copies, more ways to one queue, and what becomes of a message without one", () => {

@@ -13,10 +13,12 @@ import msgspec
 
 from broker_core.errors import CommandError, Names
 from broker_core.events import Json
+from broker_core.lab.rabbitmq.importing import stand_in
+from broker_core.lab.rabbitmq.loading import DEFAULT_VHOST
 from broker_core.lab.rabbitmq.views.allowed import OPERATIONS, Asked, refusal_of
 from broker_core.lab.rabbitmq.views.tried_message import try_message
 from broker_core.lab.rabbitmq.views.way import WayFinder
-from broker_core.rabbitmq.definitions import read_definitions, write_definitions
+from broker_core.rabbitmq.definitions import LEFT_OUT, read_definitions, write_definitions
 from broker_core.rabbitmq.exchanges import EXCHANGE_TYPES
 from broker_core.rabbitmq.json_table import json_of_table
 from broker_core.rabbitmq.permissions import Permission, TopicPermission, User
@@ -25,6 +27,7 @@ from broker_core.rabbitmq.values import Table
 VERSION = "3.10.8"
 PREDECLARED = "amq."
 PUBLISH = "basic.publish"
+HASHED = ("password_hash", "hashing_algorithm")
 
 
 def tried(panel: Json, vhost: str, exchange: str, key: str, headers: Table, user: str = "") -> Json:
@@ -69,13 +72,22 @@ def path_of(panel: Json, message: int | None, vhost: str = "", way: str = "") ->
 
 
 def definitions(panel: Json) -> Json:
-    """What the management UI of this server would export; passwords are not in a view, so users have no hash."""
+    """What the management UI of this server would export, with the rows that an imported file had and no rule reads. A
+    queue or exchange that stands in for one is written as the file had it."""
+    kept: Mapping[str, list[Json]] = panel.get("kept", {})
     graphs: Mapping[str, Json] = panel["vhosts"]
     users = panel["users"]
     plain = {
         "rabbit_version": VERSION,
         "rabbitmq_version": VERSION,
-        "users": [{"name": name, "tags": each["tags"]} for name, each in users.items()],
+        "users": [
+            {
+                "name": name,
+                **dict(zip(HASHED, each.get("hashed", ("", "")), strict=True)),
+                "tags": each["tags"],
+            }
+            for name, each in users.items()
+        ],
         "vhosts": [{"name": name} for name in graphs],
         "permissions": [
             {"user": name, "vhost": vhost, **patterns}
@@ -88,9 +100,7 @@ def definitions(panel: Json) -> Json:
             for vhost, rows in each["topic_permissions"].items()
             for exchange, patterns in rows.items()
         ],
-        "parameters": [],
-        "global_parameters": [],
-        "policies": [],
+        **{section: kept.get(section, []) for section in LEFT_OUT},
         "queues": [
             {
                 **_picked(each, "name"),
@@ -127,7 +137,20 @@ def definitions(panel: Json) -> Json:
             if each["source"] and not _is_exclusive(graph, each)
         ],
     }
-    return write_definitions(read_definitions(plain))
+    written = write_definitions(read_definitions(plain))
+    for section in ("queues", "exchanges"):
+        stands_for = {(row.get("vhost", DEFAULT_VHOST), row["name"]): row for row in kept.get(section, ())}
+        written[section] = [_as_kept(section, row, stands_for) for row in written[section]]
+    return written
+
+
+def _as_kept(section: str, row: Json, stands_for: Mapping[tuple[str, str], Json]) -> Json:
+    """A row, or the one that it stands in for."""
+    known = stands_for.get((row["vhost"], row["name"]))
+    stood = stand_in(section, known)
+    compared = {"queues": "arguments", "exchanges": "type"}[section]
+    is_still = known is not None and stood is not None and stood.get(compared, {}) == row[compared]
+    return known if is_still and known is not None else row
 
 
 def user_of(name: str, plain: Json) -> User:

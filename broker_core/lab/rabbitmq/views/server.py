@@ -49,6 +49,7 @@ def rabbitmq_view(lane: Lane, reads: RabbitMqReading) -> Json:
         "users": {
             user.name: {
                 "tags": list(user.tags),
+                "hashed": list(user.hashed()),
                 "permissions": msgspec.to_builtins(user.permissions),
                 "topic_permissions": msgspec.to_builtins(user.topic_permissions),
             }
@@ -62,6 +63,7 @@ def rabbitmq_view(lane: Lane, reads: RabbitMqReading) -> Json:
             }
             for number, known in state.connections.items()
         },
+        "kept": {section: list(rows.values()) for section, rows in state.kept.items()},
         "trace": state.trace.view(lane.now_us),
         "paths": reads.notes.paths.view(),
         "flows": reads.notes.counts.view(),
