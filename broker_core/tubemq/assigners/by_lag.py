@@ -1,4 +1,5 @@
-"""By lag: the partitions in which most messages wait are given out first, each to the member for which least wait."""
+"""By lag: the partitions in which most messages wait are given out first, each to the member for which least wait; those
+in which none wait go to the member with fewest partitions."""
 
 from __future__ import annotations
 
@@ -16,14 +17,24 @@ def assign_by_lag(
 
     >>> assign_by_lag(["a", "b"], ["1:t:0", "1:t:1", "1:t:2"], {}, {"1:t:0": 3, "1:t:1": 9, "1:t:2": 4})
     {'a': ['1:t:1'], 'b': ['1:t:0', '1:t:2']}
+    >>> assign_by_lag(["a", "b"], ["1:t:0", "1:t:1", "1:t:2"], {}, {"1:t:0": 3})
+    {'a': ['1:t:0'], 'b': ['1:t:1', '1:t:2']}
     """
     if not members:
         return {}
     place = {key: number for number, key in enumerate(partitions)}
     waiting = dict.fromkeys(members, 0)
     shares: dict[str, list[str]] = {member: [] for member in members}
+
+    def by_waiting(member: str) -> tuple[int, int]:
+        return waiting[member], len(shares[member])
+
+    def by_count(member: str) -> tuple[int, int]:
+        return len(shares[member]), waiting[member]
+
     for key in sorted(partitions, key=lambda key: (-lags.get(key, 0), place[key])):
-        member = min(members, key=lambda member: (waiting[member], len(shares[member])))
-        waiting[member] += lags.get(key, 0)
+        lag = lags.get(key, 0)
+        member = min(members, key=by_waiting if lag > 0 else by_count)
+        waiting[member] += lag
         shares[member].append(key)
     return {member: sorted(keys, key=place.__getitem__) for member, keys in shares.items()}

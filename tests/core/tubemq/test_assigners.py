@@ -49,6 +49,16 @@ def test_sticky_moves_nothing_while_nothing_changes(members: list[str], keys: li
 
 
 @given(members=MEMBERS, keys=KEYS, data=st.data())
+def test_by_lag_levels_the_number_of_partitions_with_those_that_are_empty(
+    members: list[str], keys: list[str], data: st.DataObject
+) -> None:
+    late = keys[: data.draw(st.integers(0, len(members)))]
+    shares = ASSIGNERS["by_lag"](members, keys, {}, {key: data.draw(st.integers(1, 99)) for key in late})
+    counts = [len(share) for share in shares.values()]
+    assert max(counts) - min(counts) <= 1
+
+
+@given(members=MEMBERS, keys=KEYS, data=st.data())
 def test_by_lag_gives_nobody_more_than_the_least_and_one_partition(
     members: list[str], keys: list[str], data: st.DataObject
 ) -> None:
