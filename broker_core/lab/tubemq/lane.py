@@ -158,13 +158,16 @@ class TubeMqRules:
 
     def take_rule(self, lane: Lane, source: str | None, cause: Cause) -> None:
         """The partitions are dealt out by a rule of the user's own from now on; None: by the lane's again. Under the modulo
-        that is another source count, so all clients restart."""
+        that is another source count, so all clients restart. Until a rule of the user's own gives an answer each keeps what
+        it has."""
         if self.reads.by_master:
             return
-        self.reads.notes.own_rule = source
+        notes = self.reads.notes
+        was, shares = notes.own_rule, self.reads.shares_now()
+        notes.own_rule, notes.rule_failure = source, None
         said = lane.emit("tubemq.group.rule", cause, None, {}, {"own": int(source is not None)})
-        if self.reads.algorithm == MODULO:
-            self.reads.notes.shares = {}
+        if self.reads.algorithm == MODULO and (was is None or source is None):
+            notes.shares = {} if source is None else shares
             self.restart(lane, said, is_said=False)
         else:
             deal(lane, said)
@@ -358,5 +361,7 @@ class TubeMqRules:
         match event.kind:
             case "tubemq.group.dealt":
                 hand_out(lane, event)
+            case "tubemq.group.rule_failed":
+                self.reads.notes.rule_failure = dict(event.data)
             case "tubemq.client.map_changed":
                 on_map(lane, event)

@@ -102,7 +102,7 @@ class Operator:
         except AssignorFailed as failed:
             self.state.deal = None
             out.tell("tubemq.group.rule_failed", f"tubemq.assigner.{deal.rule}", numbers,
-                     {"reason": failed.reason, "line": failed.line})  # fmt: skip
+                     {"reason": failed.reason, "line": failed.line, "code": failed.code, "params": failed.params})  # fmt: skip
             return
         self.state.deal, self.state.shares = None, shares
         moved = sum(

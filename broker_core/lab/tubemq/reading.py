@@ -223,6 +223,16 @@ class TubeMqReading:
                 if key in self.place_of and name in self.notes.plan:
                     takers[self.place_of[key]] = name
 
+    def shares_now(self) -> dict[str, list[str]]:
+        """What the rule gives each consumer of the plan that a person gave no list."""
+        shares: dict[str, list[str]] = {
+            name: [] for name in self.notes.plan if name not in self.notes.by_hand
+        }
+        for key, name in self.units().items():
+            if name in shares:
+                shares[name].append(key)
+        return shares
+
     def nodes_of(self, source_count: int) -> list[int]:
         """Node id of each partition."""
         nodes = self.nodes.get(source_count)

@@ -58,6 +58,7 @@ def hand_out(lane: Lane, event: TurningPoint) -> None:
     reads = reads_of(lane)
     state: OperatorState = lane.world.slots[OPERATOR].node.state
     before, reads.notes.shares = reads.notes.shares, dict(state.shares)
+    reads.notes.rule_failure = None
     reads.forget()
     for name, keys in state.shares.items():
         if before.get(name) != keys:

@@ -1,10 +1,12 @@
-// The code pane of a user's own rule: its text, and what is wrong with it.
+// The code pane of a user's own rule: its text, and what is wrong with it, before it runs and when it fails.
 
 import { Refusal } from "../base/commands.js";
 import { setText } from "../base/dom.js";
+import { ownWords } from "./words.js";
 
 const EXAMPLE = `def assign(members, partitions):
-    # members: id -> {"topics", "owned", ...}; partitions: topic -> count
+    # members: client -> {"topics", "owned", ...}. partitions: topic -> count. Each broker's part of the topic is
+    # a topic here, "1:orders". Neither lag nor subscribable state is passed. Returns client -> [(topic, number)].
     names = sorted(members)
     given = {name: [] for name in names}
     for topic in partitions:
@@ -42,9 +44,9 @@ export function createOwnRule({ source, run, back, words }, { deploy, onRefused,
   }
 
   function write() {
-    const { own } = ruleNow();
-    setText(words, refused || say(own === null ? "balance.own.none" : "balance.own.runs"));
-    words.classList.toggle("bad", Boolean(refused));
+    const rule = ruleNow(), { own, failed } = rule;
+    setText(words, refused || ownWords(rule, say));
+    words.classList.toggle("bad", Boolean(refused || failed));
     back.hidden = own === null;
   }
 

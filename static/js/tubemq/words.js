@@ -49,7 +49,18 @@ export function story(panel, atUs, say) {
 
 // The rule in one line, as an arithmetic where it is one.
 export function ruleWords({ rule }, say) {
-  return say(`balance.rule.${rule.own ? "own" : rule.id}`, { count: Math.max(rule.source_count, 0) });
+  if (rule.own && rule.failed) return say("balance.rule.own_failed");
+  if (!rule.own && rule.id === "modulo" && rule.source_count <= 0) return say("balance.rule.off");
+  return say(`balance.rule.${rule.own ? "own" : rule.id}`, { count: rule.source_count });
+}
+
+// Whose rule the group follows; of the user's own that gives no answer why, and that the shares before it hold.
+export function ownWords({ own, failed }, say) {
+  if (own === null) return say("balance.own.none");
+  if (!failed) return say("balance.own.runs");
+  const { line, code, params, reason } = failed;
+  const why = code ? say(`assignor.reason.${code}`, params) : reason;
+  return say(line ? "balance.own.failed" : "balance.own.failed_whole", { line, reason: why });
 }
 
 // The master gives partitions out: its clients share nothing out for themselves.

@@ -11,7 +11,7 @@ import * as first from "../../../static/js/tubemq/first_record.js";
 import { FORMS, argsOf as orderArgs } from "../../../static/js/tubemq/forms.js";
 import { verbsOf } from "../../../static/js/tubemq/verbs.js";
 import {
-  brokerWords, clientTable, differenceWords, fightsOf, partitionTable, queryTable, story, unreadOf,
+  brokerWords, clientTable, differenceWords, fightsOf, ownWords, partitionTable, queryTable, ruleWords, story, unreadOf,
   whyWords,
 } from "../../../static/js/tubemq/words.js";
 import { load, say } from "../fixtures/load.mjs";
@@ -105,6 +105,26 @@ test("a partition that is not read says why, one that is read says by whom", () 
   assert.ok(whyWords(panelOf(WELL), key, null, 0, say).endsWith(sum) && hash % 4 === node);
   assert.equal(unreadOf(panelOf(WELL)).length, 0);
   assert.ok(unreadOf(panelOf(CRASHED)).length > 0);
+});
+
+test("a rule of one's own that fails says why and where, and that the shares before it hold", () => {
+  const failed = { reason: "KeyError: 'x'", line: 2, code: "", params: {} };
+  const words = (rule) => ownWords({ own: null, failed: null, ...rule }, say);
+  assert.match(words({ own: "def", failed }), /^balance.own.failed .*"line":2,"reason":"KeyError: 'x'"/);
+  const steps = { reason: "took more than 5 steps", line: 0, code: "steps", params: { steps: 5 } };
+  assert.match(words({ own: "def", failed: steps }), /^balance.own.failed_whole .*assignor.reason.steps/);
+  assert.equal(words({ own: "def" }).split(" ")[0], "balance.own.runs");
+  assert.equal(words({}).split(" ")[0], "balance.own.none");
+  const rule = { id: "modulo", own: "def", failed, source_count: -1 };
+  assert.match(ruleWords({ rule }, say), /balance.rule.own_failed/);
+});
+
+test("where the count is off the modulo is no arithmetic", () => {
+  for (const count of [-1, 0]) {
+    const rule = { id: "modulo", own: null, failed: null, source_count: count };
+    assert.match(ruleWords({ rule }, say), /^balance.rule.off /);
+  }
+  assert.match(ruleWords(panelOf(WELL), say), /^balance.rule.modulo .*4/);
 });
 
 test("chips wrap in their column", () => {

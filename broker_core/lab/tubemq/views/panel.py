@@ -2,7 +2,9 @@
 
 rule        id: of the lane's algorithm; over: "configured" or "subscribable", the set that clients share out;
             source_count: what the group's clients should start with, -1 for a count that is not used;
-            own: text of the user's own rule, null without one
+            own: text of the user's own rule, null without one; failed: {reason, line, code, params}, why that gave no
+            answer the last time, so that the shares before it hold; null if it did. line: 0 where it has none; code: of
+            a limit, "" for an exception of its own
 clients     consumer -> client_id, state (booting starting started refused stopping stopped crashed gone), node_id and
             source_count as it gave them to start() (-2: not used), refused_code, next_pass_us, map_us (when it
             last asked the master, null: never), by_hand (its partitions are a list that a person gave)
@@ -67,6 +69,7 @@ def tubemq_view(lane: Lane, reads: TubeMqReading) -> Json:
             "over": reads.over,
             "source_count": reads.counted(),
             "own": reads.notes.own_rule,
+            "failed": reads.notes.rule_failure,
         },
         "clients": clients,
         "brokers": {

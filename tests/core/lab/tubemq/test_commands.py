@@ -348,14 +348,28 @@ def test_own_rule_deals_the_partitions_out_until_the_lanes_rule_is_wanted_again(
         custom.use_runner(None)
 
 
-def test_own_rule_that_fails_is_told_and_leaves_everything_as_it_is() -> None:
+@pytest.mark.parametrize("algorithm", ["modulo", "sticky", "by_lag"])
+def test_own_rule_that_fails_is_told_with_its_line_and_the_shares_before_it_hold(algorithm: str) -> None:
     custom.use_runner(lambda *_: {"error": "KeyError: 'x'", "line": 2})
     try:
-        lab = lab_of(algorithm="sticky", **SMALL)
+        lab = lab_of(algorithm=algorithm, **SMALL)
         at(lab, 15)
-        before = has(lab, "c1")
-        events = at(lab, 15, "tubemq_rule", source=EVERYTHING_TO_C2) + at(lab, 20)
-        assert "group.rule_failed" in kinds(events) and has(lab, "c1") == before
+        before = {name: sorted(has(lab, name)) for name in ("c1", "c2")}
+        events = at(lab, 15, "tubemq_rule", source=EVERYTHING_TO_C2) + at(lab, 35)
+        assert "group.rule_failed" in kinds(events)
+        assert {name: sorted(has(lab, name)) for name in before} == before and unread(lab) == {}
+        failed = panel(lab)["rule"]["failed"]
+        assert (failed["reason"], failed["line"]) == ("KeyError: 'x'", 2)
+        custom.use_runner(
+            lambda _, members, partitions: {"assignment": {
+                member: [[t, n] for t in partitions for n in range(partitions[t])] if member == "c2" else []
+                for member in members
+            }}
+        )  # fmt: skip
+        at(lab, 35, "tubemq_rule", source=EVERYTHING_TO_C2 + "\n")
+        assert panel(lab)["rule"]["failed"] is None
+        at(lab, 55)
+        assert (has(lab, "c1"), len(has(lab, "c2"))) == ([], 6) and panel(lab)["rule"]["failed"] is None
     finally:
         custom.use_runner(None)
 

@@ -170,4 +170,6 @@ def test_own_rule_that_fails_leaves_the_shares_as_they_are(operator: tuple[Opera
     finally:
         custom.use_runner(None)
     assert node.state.shares == {"a": ["1:t:0"]}
-    assert out.told == [("tubemq.group.rule_failed", {"reason": "KeyError: 'x'", "line": 2})]
+    assert out.told == [
+        ("tubemq.group.rule_failed", {"reason": "KeyError: 'x'", "line": 2, "code": "", "params": {}})
+    ]
