@@ -88,6 +88,11 @@ class Messages:
         self.sent[sent.position] = sent
         return FIRST_SENT + sent.position
 
+    def by_hand(self, message: MessageId) -> int:
+        """Of a message that a person sent: which one it is of those, from 1; 0 for any other."""
+        came = origin(message)
+        return sum(position <= came.place for position in self.sent) if came.kind == "person" else 0
+
     def key_code(self, message: MessageId) -> int:
         """NO_KEY for a message without a key."""
         return self.workload.key_code(message) if message < FIRST_SENT else self._own_code(message)

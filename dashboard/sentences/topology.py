@@ -163,7 +163,7 @@ TOPOLOGY = {
     ),
     "topology.path.no_answer": _("The server did not answer: try again."),
     "topology.path.record": _("message {message}"),
-    "topology.path.sent": _("message {message} by hand"),
+    "topology.path.sent": _("by hand {message}"),
     "topology.path.published": _("{program} publishes it to {exchange} with the key “{key}”: to {names}"),
     "topology.path.published_nowhere": _(
         "{program} publishes it to {exchange} with the key “{key}”: to no queue"

@@ -4,7 +4,7 @@
     GET /api/labs/<id>/rabbitmq/try/?vhost=&exchange=&key=&headers=&user=&lane=      which bindings match, and why
     GET /api/labs/<id>/rabbitmq/allowed/?vhost=&user=&operation=&queue=&exchange=&destination=&key=&lane=
                                                                                      would this be allowed
-    GET /api/labs/<id>/rabbitmq/path/?message= or ?vhost=&way=, &lane=               where a message went
+    GET /api/labs/<id>/rabbitmq/path/?message= or ?by_hand= or ?vhost=&way=, &lane=  where a message went
     GET /api/labs/<id>/rabbitmq/definitions/?lane=                                   the server's definitions file
 
 They are answered over the lab's last view by the broker's own rules; nothing of the lab is touched.
@@ -21,7 +21,6 @@ from django.views.decorators.http import require_safe
 
 from broker_core.errors import CommandError
 from broker_core.lab.commands import COMMANDS
-from broker_core.lab.messages import FIRST_SENT
 from broker_core.lab.rabbitmq.topology import table, text
 from broker_core.lab.rabbitmq.views import questions
 from broker_core.lab.rabbitmq.views.allowed import OPERATIONS
@@ -57,7 +56,6 @@ def _fill(context: dict[str, Any], lab: Lab, view: dict[str, Any], lane: str) ->
             "try": reverse("api-lab-rabbitmq-try", args=[lab.pk]),
             "allowed": reverse("api-lab-rabbitmq-allowed", args=[lab.pk]),
             "path": reverse("api-lab-rabbitmq-path", args=[lab.pk]),
-            "first_sent": FIRST_SENT,
             "definitions": reverse("api-lab-rabbitmq-definitions", args=[lab.pk]),
             "verbs": {kind: sorted(command.ARGS) for kind, command in COMMANDS.items()},
             "operations": list(OPERATIONS),
@@ -105,13 +103,11 @@ def allowed(request: HttpRequest, lab_id: str) -> HttpResponse:
 def path(request: HttpRequest, lab_id: str) -> HttpResponse:
     """Where one of the lane's last messages went; without ?message= the newest, or the last one on the ?way= of a
     virtual host's graph."""
-    asked, panel = request.GET.get("message", ""), _panel(request, lab_id)
+    panel = _panel(request, lab_id)
     try:
-        if asked and not (asked.isdecimal() and len(asked) <= DIGITS_MAX):
-            raise CommandError("message", "must be the number of a message")
-        message = int(asked) if asked else None
+        message, by_hand = (_number(request.GET.get(name, "")) for name in ("message", "by_hand"))
         vhost, way = request.GET.get("vhost", ""), request.GET.get("way", "")
-        return json_response(questions.path_of(panel, message, vhost, way))
+        return json_response(questions.path_of(panel, message, vhost, way, by_hand))
     except CommandError as error:
         raise Refused(400, {error.field: in_words(error)}) from error
 
@@ -125,6 +121,12 @@ def definitions(request: HttpRequest, lab_id: str) -> HttpResponse:
     )
     answer["Content-Disposition"] = f'attachment; filename="definitions-{lab_id}.json"'
     return answer
+
+
+def _number(asked: str) -> int | None:
+    if asked and not (asked.isdecimal() and len(asked) <= DIGITS_MAX):
+        raise CommandError("message", "must be the number of a message")
+    return int(asked) if asked else None
 
 
 def _headers(asked: str) -> dict[str, Any]:

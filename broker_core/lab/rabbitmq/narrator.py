@@ -25,6 +25,8 @@ class RabbitMqNarrator:
     def heard(self, lane: Lane, event: TurningPoint) -> TurningPoint:
         if event.kind == "rabbitmq.connection.missed_heartbeats":
             lane.notice_crash(self.reads.incarnation_of(event.data["connection"]), event.data["consumer"])
+        if event.kind == "rabbitmq.operator.answered" and "message" in event.data:
+            return event.with_facts(data={"by_hand": lane.messages.by_hand(event.data["message"])})
         if not event.data.get("skipped"):
             return event
         # The broker cannot know what the person at the page does: which of those that it passes over are

@@ -8,7 +8,7 @@ that a fast workload does not push out: each program's first message of each sec
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -97,13 +97,14 @@ class Paths:
             if steps is not None:
                 go_on(steps, (now_us, DROPPED, queue, LOST))
 
-    def view(self) -> Json:
-        """of: by message. is_followed: it stays longer than the ones that come after it."""
+    def view(self, by_hand: Callable[[int], int]) -> Json:
+        """of: by message. is_followed: it stays longer than the ones that come after it. by_hand: which one it is of those
+        that people sent, from 1; 0 for the workload's."""
         rings = ((self.firsts, True), (self.sent, True), (self.records, False))
         return {
             "newest": self.newest,
             "of": {
-                str(message): {"is_followed": is_followed, "steps": shown(steps)}
+                str(message): {"is_followed": is_followed, "by_hand": by_hand(message), "steps": shown(steps)}
                 for ring, is_followed in rings
                 for message, steps in ring.items()
             },

@@ -188,7 +188,7 @@ function drawTwins() {
 
 function drawAnswers() {
   $("answers").replaceChildren(...answers.map((event) => {
-    const { text, isBad } = answerWords(event, own.first_sent, say);
+    const { text, isBad } = answerWords(event, say);
     return Object.assign(document.createElement("li"), { textContent: text, className: isBad ? "bad" : "" });
   }));
 }
@@ -238,7 +238,7 @@ const tryPanel = createTry($, {
 });
 const writeTrace = createTrace($, { send, fail: orders.fail, say });
 const path = createPath($, {
-  url: own.path, firstSent: own.first_sent, context: () => ({ lane, vhost }), show: schedule, say,
+  url: own.path, context: () => ({ lane, vhost }), show: schedule, say,
   typeOf: (exchange) => panel().vhosts[vhost].exchanges[exchange]?.type ?? null,
 });
 const headsOf = (columns) => columns.map((one) => say(`topology.head_of.${one}`));
@@ -323,7 +323,7 @@ const feed = createFeed({
   freshness, notice, near: $("verbs"), current: () => view,
   take(newView, newSeq, events) {
     [view, seq] = [newView, newSeq];
-    const told = events.filter((event) => event.lane === lane && answerWords(event, own.first_sent, say));
+    const told = events.filter((event) => event.lane === lane && answerWords(event, say));
     if (told.length) {
       answers = [...told.reverse(), ...answers].slice(0, ANSWERS_KEPT);
       drawAnswers();

@@ -6,16 +6,17 @@ import { fillSelect, setAttribute, setText } from "../base/dom.js";
 import { clearErrors, clearWhenChanged, showErrors } from "../base/field_errors.js";
 import { clockMs } from "../base/say.js";
 import { litOf, through } from "./path_graph.js";
-import { hopWords, messageName, stepWords } from "./path_words.js";
+import { askedFor, hopWords, messageName, stepWords } from "./path_words.js";
 
 const WAITS_MS = 150;
 // The server answers from a view that it stores once a second, so a message may be here before it is there.
 const AGAIN_MS = 400, TRIES = 4;
 
 // context(): {lane, vhost}. typeOf(exchange). show(): the graph has to be drawn again.
-export function createPath($, { url, firstSent, context, typeOf, show, say }) {
+export function createPath($, { url, context, typeOf, show, say }) {
   const form = $("path"), list = $("path-steps");
   let answer = null, place = null, mark = "", isKept = true, waits = 0, number = 0, known = {};
+  const nameOf = (message) => messageName(Number(message), known[message]?.by_hand, say);
   clearWhenChanged(form);
 
   async function find(params, isOrdered = true, tries = TRIES) {
@@ -57,7 +58,7 @@ export function createPath($, { url, firstSent, context, typeOf, show, say }) {
 
   function write() {
     const steps = answer?.steps ?? [];
-    const name = answer && messageName(answer.message, firstSent, say);
+    const name = answer && messageName(answer.message, answer.by_hand, say);
     setText($("path-about"), !answer ? say("topology.path.about")
       : say(isKept ? "topology.path.of" : "topology.path.not_kept", { message: name }));
     $("path-clear").hidden = !answer;
@@ -95,11 +96,12 @@ export function createPath($, { url, firstSent, context, typeOf, show, say }) {
 
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    const typed = $("path-number").value.trim();
-    find(typed === "" ? {} : { message: typed });
+    find(askedFor($("path-number").value, say));
   });
   $("path-pick").addEventListener("change", () => {
-    if ($("path-pick").value) find({ message: $("path-pick").value });
+    if (!$("path-pick").value) return;
+    $("path-number").value = nameOf($("path-pick").value);
+    find({ message: $("path-pick").value });
   });
   $("path-clear").addEventListener("click", clear);
 
@@ -113,7 +115,7 @@ export function createPath($, { url, firstSent, context, typeOf, show, say }) {
       known = paths.of;
       const some = through(paths, chosen).map(([message, last]) => [
         String(message), say("topology.path.option", {
-          message: messageName(message, firstSent, say), step: stepWords(last, say),
+          message: nameOf(message), step: stepWords(last, say),
         }),
       ]);
       const current = String(answer?.message ?? "");

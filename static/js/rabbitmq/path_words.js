@@ -3,11 +3,21 @@
 import { number } from "../base/say.js";
 import { shown } from "./tried.js";
 
-// Messages of the workload have their number; those that people published are counted from firstSent on.
-export function messageName(message, firstSent, say) {
-  return message < firstSent
-    ? say("topology.path.record", { message: number(message) })
-    : say("topology.path.sent", { message: number(message - firstSent) });
+// Messages of the workload have their number, those that people published a series of their own, from 1.
+export function messageName(message, byHand, say) {
+  return byHand
+    ? say("topology.path.sent", { message: number(byHand) })
+    : say("topology.path.record", { message: number(message) });
+}
+
+// What is asked of the server for a name or number that a person typed, as messageName writes them.
+export function askedFor(typed, say) {
+  const text = typed.trim(), digits = text.replace(/\D/g, "");
+  if (text === "") return {};
+  const isNamed = (byHand) =>
+    messageName(Number(digits), byHand, say).replace(/,/g, "").toLowerCase() === text.replace(/,/g, "").toLowerCase();
+  if (digits && isNamed(Number(digits))) return { by_hand: digits };
+  return { message: digits && isNamed(0) ? digits : text.replace(/,/g, "") };
 }
 
 // step: of the panel or of the server's answer.

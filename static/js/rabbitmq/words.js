@@ -94,7 +94,7 @@ const CONTROLLED = [
 ];
 
 // A turning point of the operator's connection or of the server, in words; null for any other. -> {text, isBad}
-export function answerWords({ kind, inputs, data }, firstSent, say) {
+export function answerWords({ kind, inputs, data }, say) {
   const verb = say(`topology.form.${data?.verb}`);
   if (kind === "rabbitmq.operator.refused") {
     const reply = `${inputs.reply_code} ${inputs.reply_text}`;
@@ -106,7 +106,7 @@ export function answerWords({ kind, inputs, data }, firstSent, say) {
     return { text: sentences([done, ...leftOutWords(data?.left_out ?? {}, say)]), isBad: false };
   }
   if (kind !== "rabbitmq.operator.answered") return null;
-  if (data.verb === "get") return { text: gotWords(data, firstSent, say), isBad: false };
+  if (data.verb === "get") return { text: gotWords(data, say), isBad: false };
   if (data.verb === "publish") {
     const way = ["nacked", "returned", "unrouted"].find((one) => data[one]) ?? "published";
     const to = { key: data.routing_key, exchange: data.exchange || say("topology.default") };
@@ -123,10 +123,10 @@ function leftOutWords(leftOut, say) {
     say(`topology.left_out.${section}`, { names: names.join(say("list.comma")) }));
 }
 
-function gotWords(data, firstSent, say) {
+function gotWords(data, say) {
   if (data.empty) return say("topology.answer.empty", { queue: data.name });
   return say(data.redelivered ? "topology.answer.got_again" : "topology.answer.got", {
-    message: messageName(data.message, firstSent, say), key: data.routing_key, left: data.left,
+    message: messageName(data.message, data.by_hand, say), key: data.routing_key, left: data.left,
   });
 }
 

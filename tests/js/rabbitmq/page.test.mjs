@@ -20,7 +20,6 @@ import { check } from "../pulsar/known.mjs";
 
 const LANES = load("rabbitmq").map(({ lanes }) => lanes.rabbitmq);
 const [WORK, ORDERS, FULL, DOWN, AGAIN, EMPTY, MANY, NOBODY, PRIORITIES, TRACED] = LANES;
-const FIRST_SENT = 2 ** 40;
 const KINDS = { join: [], rabbitmq_settle: [] };
 const codes = (texts) => texts.map((text) => text.split(" ")[0]);
 const graphs = (lane) => Object.values(lane.rabbitmq.vhosts);
@@ -77,7 +76,7 @@ test("what no queue gets is in the head, the picture and the table", () => {
   assert.ok(waysTable(graph, say).rows.some(([what, from,,, count]) =>
     what.startsWith("topology.way.dropped") && from === "animals" && count === "72"));
   const given = { verb: "publish", exchange: "animals", routing_key: "x", unrouted: true };
-  const answer = answerWords({ kind: "rabbitmq.operator.answered", inputs: {}, data: given }, FIRST_SENT, say);
+  const answer = answerWords({ kind: "rabbitmq.operator.answered", inputs: {}, data: given }, say);
   assert.ok(answer.isBad && answer.text.startsWith("topology.answer.unrouted"));
 });
 
@@ -214,7 +213,7 @@ test("what a user may do is said, also nothing", () => {
 
 test("what the server answered is said with its code and text", () => {
   const of = (kind, data, inputs = {}) =>
-    answerWords({ kind: `rabbitmq.operator.${kind}`, inputs, data }, FIRST_SENT, say);
+    answerWords({ kind: `rabbitmq.operator.${kind}`, inputs, data }, say);
   const refused = of("refused", { verb: "purge" }, { reply_code: 404, reply_text: "NOT_FOUND" });
   assert.ok(refused.isBad && refused.text.includes("404 NOT_FOUND"));
   const published = { verb: "publish", routing_key: "a", exchange: "" };
@@ -224,12 +223,12 @@ test("what the server answered is said with its code and text", () => {
   assert.match(of("answered", { verb: "get", name: "q", empty: true }).text, /^topology.answer.empty/);
   const got = { verb: "get", name: "q", message: 7, redelivered: true, routing_key: "a", left: 3 };
   assert.match(of("answered", got).text, /^topology.answer.got_again .*topology.path.record/);
-  assert.match(of("answered", { ...got, message: FIRST_SENT + 7 }).text, /topology.path.sent .*7/);
+  assert.match(of("answered", { ...got, message: 2 ** 40 + 9, by_hand: 7 }).text, /topology.path.sent .*7/);
   assert.match(of("answered", { verb: "purge", count: 4 }).text, /^topology.answer.count .*"count":4/);
   assert.match(of("answered", { verb: "bind" }).text, /^topology.answer.done/);
-  const user = answerWords({ kind: "rabbitmq.server.user", inputs: {}, data: { name: "u" } }, FIRST_SENT, say);
+  const user = answerWords({ kind: "rabbitmq.server.user", inputs: {}, data: { name: "u" } }, say);
   assert.match(user.text, /^topology.answer.done .*topology.form.user/);
-  assert.equal(answerWords({ kind: "rabbitmq.server.crash", inputs: {}, data: {} }, FIRST_SENT, say), null);
+  assert.equal(answerWords({ kind: "rabbitmq.server.crash", inputs: {}, data: {} }, say), null);
 });
 
 test("a binding says its key and its arguments", () => {
@@ -297,7 +296,7 @@ test("what is wrong in a file is said at the file, with its place", () => {
 
 test("an import says by name what the broker lacks", () => {
   const data = { left_out: { queues: ["invoices", "audit"], policies: ["ha"] } };
-  const { text } = answerWords({ kind: "rabbitmq.server.import", inputs: {}, data }, FIRST_SENT, say);
+  const { text } = answerWords({ kind: "rabbitmq.server.import", inputs: {}, data }, say);
   assert.match(text, /topology.left_out.queues .*invoices.*audit/);
   assert.match(text, /topology.left_out.policies .*ha/);
 });

@@ -5,13 +5,12 @@ import test from "node:test";
 
 import { layout } from "../../../static/js/rabbitmq/graph.js";
 import { litOf, through } from "../../../static/js/rabbitmq/path_graph.js";
-import { hopWords, messageName, stepWords } from "../../../static/js/rabbitmq/path_words.js";
+import { askedFor, hopWords, messageName, stepWords } from "../../../static/js/rabbitmq/path_words.js";
 import { graphWords } from "../../../static/js/rabbitmq/words.js";
 import { load, say } from "../fixtures/load.mjs";
 import { check } from "../pulsar/known.mjs";
 
 const LANES = load("rabbitmq").map(({ lanes }) => lanes.rabbitmq), ORDERS = LANES[1].rabbitmq;
-const FIRST_SENT = 2 ** 40;
 const steps = LANES.flatMap(({ rabbitmq }) => Object.values(rabbitmq.paths.of).flatMap((path) => path.steps));
 
 test("every step of every kept message has its sentence", () => {
@@ -92,6 +91,22 @@ test("what is lit is drawn under its lines and nodes, of all steps or of one", (
 });
 
 test("a message by hand has a number of its own", () => {
-  assert.match(messageName(1_234, FIRST_SENT, say), /record .*1.234/);
-  assert.match(messageName(FIRST_SENT + 3, FIRST_SENT, say), /sent .*"3"/);
+  assert.match(messageName(1_234, 0, say), /record .*1.234/);
+  assert.match(messageName(2 ** 40 + 9, 3, say), /sent .*"3"/);
+});
+
+test("a message is asked for as it is called, in any language, or by its plain number", () => {
+  for (const words of [
+    { "topology.path.record": "message {message}", "topology.path.sent": "by hand {message}" },
+    { "topology.path.record": "消息 {message}", "topology.path.sent": "手动 {message}" },
+  ]) {
+    const told = (code, { message }) => words[code].replace("{message}", message);
+    for (const [message, byHand, wanted] of [
+      [5, 0, { message: "5" }], [1_234, 0, { message: "1234" }], [2 ** 40 + 9, 1, { by_hand: "1" }],
+      [2 ** 40 + 2_000, 1_500, { by_hand: "1500" }],
+    ]) assert.deepEqual(askedFor(` ${messageName(message, byHand, told)}`, told), wanted);
+    assert.deepEqual(askedFor("17", told), { message: "17" });
+    assert.deepEqual(askedFor("", told), {});
+    assert.deepEqual(askedFor("none", told), { message: "none" });
+  }
 });

@@ -54,11 +54,17 @@ def allowed(panel: Json, user: str, vhost: str, operation: str, **names: str) ->
     return refusal_of(known and user_of(user, known), user, vhost, operation, asked)
 
 
-def path_of(panel: Json, message: int | None, vhost: str = "", way: str = "") -> Json:
-    """Where one of the last messages went, None: the newest that is followed, or with a `way` the one that this line of the virtual host's
-    graph carried last. Raises CommandError at `message` or `way` for one that is not among them."""
+def path_of(
+    panel: Json, message: int | None, vhost: str = "", way: str = "", by_hand: int | None = None
+) -> Json:
+    """Where one of the last messages went, None: the newest that is followed, or with a `way` the one that this line of the
+    virtual host's graph carried last. by_hand: in place of its number, which one it is of those that people sent.
+    Raises CommandError at `message` or `way` for one that is not among them."""
     paths, finder = panel["paths"], WayFinder(panel["vhosts"])
-    if message is None and way:
+    if by_hand is not None:
+        ours = [int(number) for number, each in paths["of"].items() if each.get("by_hand", 0) == by_hand > 0]
+        message = ours[0] if ours else -1
+    elif message is None and way:
         newest = finder.newest_on(paths, vhost, way)
         if newest is None:
             raise CommandError("way", "none of the last messages of the lane went this way")
@@ -67,8 +73,8 @@ def path_of(panel: Json, message: int | None, vhost: str = "", way: str = "") ->
         message = paths["newest"]
     found: Json | None = paths["of"].get(str(message))
     if found is None:
-        raise CommandError("message", "its way is not kept: it is not one of the last messages of the lane")
-    return {"message": message, "steps": finder.steps(found)}
+        raise CommandError("message", "not kept: it is not one of the last messages of the lane")
+    return {"message": message, "by_hand": found.get("by_hand", 0), "steps": finder.steps(found)}
 
 
 def definitions(panel: Json) -> Json:

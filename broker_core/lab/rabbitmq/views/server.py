@@ -65,7 +65,7 @@ def rabbitmq_view(lane: Lane, reads: RabbitMqReading) -> Json:
         },
         "kept": {section: list(rows.values()) for section, rows in state.kept.items()},
         "trace": state.trace.view(lane.now_us),
-        "paths": reads.notes.paths.view(),
+        "paths": reads.notes.paths.view(lane.messages.by_hand),
         "flows": reads.notes.counts.view(),
         "history": by_second(reads.notes.depths),
     }  # fmt: skip

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from broker_core.errors import CommandError
 from broker_core.lab.lab import Lab
 from broker_core.lab.messages import FIRST_SENT
 from broker_core.lab.panels import panels_of
@@ -16,6 +19,7 @@ from broker_core.lab.rabbitmq.paths import (
     Step,
     go_on,
 )
+from broker_core.lab.rabbitmq.views import questions
 from tests.core.lab.rabbitmq.test_topology import SECOND, TOPOLOGY, lab_of, order
 
 
@@ -38,6 +42,26 @@ def by_hand(lab: Lab, **args: Any) -> int:
     message = FIRST_SENT + lab.position + 1
     order(lab, "rabbitmq_publish", **{"vhost": "shop", "body": "x", **args})
     return message
+
+
+def test_messages_by_hand_have_a_series_of_their_own_from_1() -> None:
+    lab = quiet()
+    order(lab, "rabbitmq_declare_queue", vhost="shop", name="mine")
+    first = by_hand(lab, exchange="", routing_key="mine")
+    order(lab, "rabbitmq_purge", vhost="shop", name="all")
+    second = by_hand(lab, exchange="", routing_key="mine")
+    of = paths_of(lab)["of"]
+    assert (of[str(first)]["by_hand"], of[str(second)]["by_hand"]) == (1, 2)
+    assert {path["by_hand"] for number, path in of.items() if int(number) < FIRST_SENT} == {0}
+    panel = panel_of(lab)
+    assert questions.path_of(panel, None, by_hand=2)["message"] == second
+    assert questions.path_of(panel, first)["by_hand"] == 1
+    for asked in ({"message": None, "by_hand": 3}, {"message": None, "by_hand": 0}, {"message": 10**6}):
+        with pytest.raises(CommandError, match="not kept"):
+            questions.path_of(panel, **asked)
+    events = order(lab, "rabbitmq_get", vhost="shop", name="mine")
+    (got,) = [event["data"] for event in events if event["kind"] == "rabbitmq.operator.answered"]
+    assert got["message"] == first and got["by_hand"] == 1
 
 
 def quiet(**fields: Any) -> Lab:
