@@ -17,7 +17,7 @@ LESSON = {
     "check.less_than": _("less than {value}"),
     "check.both": _("{first} and {second}"),
     "check.nothing": _("nothing"),
-    "check.missing": _("no such number"),
+    "check.missing": _("not there:"),
     "check.not_yet": _("not yet"),
     "check.holds": _("holds"),
     "check.fails": _("fails"),

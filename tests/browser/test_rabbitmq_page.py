@@ -427,30 +427,3 @@ def test_messages_move_as_dots_except_for_who_wants_no_motion(profile: Profile, 
     for _ in range(3):
         wait_frame(still)
         assert still.locator("#graph .dot").count() == 0
-
-
-def test_the_chart_of_a_paused_lab_takes_on_theme_and_language(orders: Page, let_pass: Pass) -> None:
-    let_pass(orders, 4)
-    orders.keyboard.press(" ")
-    orders.wait_for_selector("body[data-still]")
-    chart = orders.locator("#series")
-    chart.scroll_into_view_if_needed()
-    expect(chart.locator(".legendtext").first).to_have_text("ready")
-
-    def paper() -> str:
-        return str(chart.locator(".main-svg").first.evaluate("svg => svg.style.background"))
-
-    light = paper()
-    orders.emulate_media(color_scheme="dark")
-    orders.wait_for_function(
-        "was => document.querySelector('#series .main-svg').style.background !== was", arg=light
-    )
-    dark = paper()
-    orders.evaluate("scrollTo(0, 0)")
-    orders.click("#language")
-    expect(chart.locator(".legendtext").first).to_have_text("就绪")
-    orders.emulate_media(color_scheme="light")
-    orders.wait_for_function(
-        "was => document.querySelector('#series .main-svg').style.background !== was", arg=dark
-    )
-    assert paper() == light

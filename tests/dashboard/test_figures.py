@@ -142,7 +142,7 @@ def test_what_came_is_written_as_it_is_read(value: Any, text: str) -> None:
 
 
 def test_a_number_that_there_is_not_is_said_rather_than_a_value() -> None:
-    assert came_words({"missing": {"name": "x"}, "came": 5}, WORDS) == "no such number"
+    assert came_words({"missing": {"name": "x"}, "came": 5}, WORDS) == "not there:"
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,13 @@ connection at the broker.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import cast
 
 from broker_core.events import Cause, Json, TurningPoint
 from broker_core.lab.consumer import CRASHED, GONE, Consumer
 from broker_core.lab.pieces import Pieces
+from broker_core.lab.rabbitmq import own_topology
 from broker_core.lab.rabbitmq.loading import DEFAULT_VHOST, LOADER
 from broker_core.lab.rabbitmq.narrator import RabbitMqNarrator
 from broker_core.lab.rabbitmq.path_ear import PathEar
@@ -75,11 +77,13 @@ class RabbitMqRules:
 
     def design(self, lane: Lane) -> Design:
         ear = PathEar(lane, self.reads)
+        publishers_own = partial(own_topology.of_publisher, self.topology)
+        consumers_own = partial(own_topology.of_consumer, self.topology)
         return Design(
             {
                 "broker": (BrokerState, lambda state: Broker(state, lane.messages.size, ear)),
-                "publisher": (PublisherState, lambda state: Publisher(state, lane.messages)),
-                "worker": (WorkerState, lambda state: Worker(state, lane.traffic)),
+                "publisher": (PublisherState, lambda state: Publisher(state, lane.messages, publishers_own)),
+                "worker": (WorkerState, lambda state: Worker(state, lane.traffic, consumers_own)),
                 "operator": (OperatorState, lambda state: Operator(state, self.reads.notes.paths.reached)),
             },
             m.Method | Subscribe | Retake | Settle | Declare | Ask | server.Order | Order,

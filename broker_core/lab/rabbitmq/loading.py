@@ -84,3 +84,13 @@ def refused_rows(
         if refused is not None:
             yield section, place, refused
             return
+
+
+def allowed(definitions: Definitions, login: Login, methods: list[m.Method]) -> list[m.Method]:
+    """Those that a server with these definitions lets the user do."""
+    alone = LoneServer()
+    for order in (*orders(definitions), *rights(definitions)):
+        alone.order(order)
+    for _, _, vhost, method in rows_of(definitions):
+        alone.refusal(loader(vhost), method)
+    return [method for method in methods if alone.refusal(login, method) is None]

@@ -8,6 +8,7 @@ publishes that once more when it is connected again.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -46,7 +47,8 @@ class Publishing:
     connection: 0 while there is none. unconfirmed: number of a publish on the channel -> message. waiting: messages
     to publish when it is connected again. last_publish: publishes since confirm.select. published, confirmed,
     nacked, returned, lost: messages so far; lost: that it never sent, or that a channel exception took. returned_key:
-    routing key of the last one returned. refused, refused_text: the last exception, 0 and "" for none.
+    routing key of the last one returned. refused, refused_text: the connection's last
+    exception, 0 and "" for none.
     """
 
     role: PublisherRole
@@ -78,10 +80,17 @@ class PublisherState:
 
 
 class Publisher:
-    def __init__(self, state: PublisherState, keys: Keys) -> None:
+    def __init__(
+        self,
+        state: PublisherState,
+        keys: Keys,
+        declares: Callable[[PublisherRole], list[m.Method]] = lambda role: [],
+    ) -> None:
+        """declares: what the program makes sure of when it connects again."""
         self.state = state
         self.roles = state.roles
         self.keys = keys
+        self.declares = declares
 
     def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
         if type(message) is Declare:
@@ -124,7 +133,8 @@ class Publisher:
     def wake(self, name: str, now_us: int, out: Outbox) -> None:
         kind, _, place = name.partition(":")
         if kind == "connect":
-            self.connect(self.roles[int(place)], out)
+            each = self.roles[int(place)]
+            self.connect(each, out, self.declares(each.role))
             return
         for each in self.roles:
             if each.connection:
@@ -179,8 +189,11 @@ class Publisher:
             return {name: self.filled(inner, key) for name, inner in value.items()}
         return value
 
-    def connect(self, each: Publishing, out: Outbox) -> None:
+    def connect(self, each: Publishing, out: Outbox, declares: list[m.Method] | None = None) -> None:
         each.connection = connect(self.state.broker, each.role.name, each.role.login, out)
+        each.refused, each.refused_text = 0, ""
+        for method in declares or ():
+            out.send(each.connection, method)
         self.begin(each, out)
         waiting, each.waiting = each.waiting, []
         for message in waiting:

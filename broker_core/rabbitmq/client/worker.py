@@ -7,6 +7,7 @@ done with a message, its role says (`roles.py`): an acknowledgement, as a rule.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -72,9 +73,16 @@ class WorkerState:
 
 
 class Worker:
-    def __init__(self, state: WorkerState, traffic: Traffic) -> None:
+    def __init__(
+        self,
+        state: WorkerState,
+        traffic: Traffic,
+        declares: Callable[[ConsumerRole], list[m.Method]] = lambda role: [],
+    ) -> None:
+        """declares: what the program makes sure of when it connects again."""
         self.state = state
         self.traffic = traffic
+        self.declares = declares
 
     def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
         state, program = self.state, self.state.program
@@ -126,7 +134,7 @@ class Worker:
     def wake(self, name: str, now_us: int, out: Outbox) -> None:
         state = self.state
         if name == "connect":
-            self.connect(out)
+            self.connect(out, self.declares(state.role))
             out.deadline("heartbeat", now_us + m.HEARTBEAT_SEND_US)
             return
         if name != DONE:
@@ -137,9 +145,11 @@ class Worker:
         self.settle(state.hand_tag, state.hand_is_odd, out)
         self.take(now_us, out)
 
-    def connect(self, out: Outbox) -> None:
+    def connect(self, out: Outbox, declares: list[m.Method] | None = None) -> None:
         state = self.state
         state.connection = connect(state.broker, state.name, state.role.login, out)
+        for method in declares or ():
+            out.send(state.connection, method)
         self.consume(out)
 
     def consume(self, out: Outbox) -> None:

@@ -34,7 +34,7 @@ export function consumerRows(lane, panel, { chosen, vhost }, say) {
       key: name, color: lane.consumers[name].color, isChosen: chosen === name,
       cells: [
         name, { text: all.map(queueOf).join(say("list.comma")) || say("topology.none"), look: "n wrap" },
-        { text: stateWords(lane.consumers[name], panel, all, say), look: "s m wrap" },
+        { text: stateWords({ name, state: lane.consumers[name].state }, panel, all, say), look: "s m wrap" },
         prefetch.join(say("list.comma")) || "–", number(unacked),
         { text: settledWords(programs[name], say), look: "n wrap" },
       ],
@@ -42,9 +42,10 @@ export function consumerRows(lane, panel, { chosen, vhost }, say) {
   });
 }
 
-function stateWords({ state }, { is_running: isRunning }, all, say) {
+function stateWords({ name, state }, { is_running: isRunning, refused }, all, say) {
   if (IS_DOWN.includes(state)) return say(`state.${state}`);
   if (!isRunning) return say("topology.state.apart");
+  if (name in refused) return say("topology.state.refused", { reply: refused[name] });
   if (state === "paused" || state === "slow") return say(`state.${state}`);
   if (!all.length) return say("topology.state.none");
   return say(all.every(({ is_active: isActive }) => !isActive) ? "topology.state.standby" : "topology.state.consumes");

@@ -20,7 +20,8 @@ export function story(panel, graph, rates, say) {
   if (!first) return [say("topology.head.nothing", { vhost: graph.vhost }), say("topology.sub.nothing")];
   if (first.growing) return growing(graph, first, rates[first.name], say);
   const left = queues.find(({ name, ready, is_delay: isDelay }) => ready && !isDelay && !readersOf(graph, name).length);
-  const flows = flowsOf(panel, graph.vhost), flow = sentences(flowTexts(graph, flows, rates, say));
+  const flows = flowsOf(panel, graph.vhost);
+  const flow = sentences([...refusedTexts(panel, graph, say), ...flowTexts(graph, flows, rates, say)]);
   const dropping = Object.entries(flows.exchanges).find(([, { dropped }]) => dropped >= DROPPED_LEAST);
   if (dropping) {
     const [name, { dropped }] = dropping, rate = dropped.toFixed(1);
@@ -41,6 +42,11 @@ function diskWords({ vhosts }, say) {
   const messages = queues.reduce((sum, { ready }) => sum + ready, 0);
   return say(queues.length ? "topology.sub.down" : "topology.sub.down_empty", { queues: queues.length, messages });
 }
+
+// What the server refused a publisher, which a row of the consumers does not say.
+const refusedTexts = ({ refused }, { publishers }, say) =>
+  Object.values(publishers).filter(({ name }) => name in refused)
+    .map(({ name }) => say("topology.sub.refused", { program: name, reply: refused[name] }));
 
 function growing(graph, queue, rate, say) {
   const why = whyWords(graph, queue, say), names = namesOf(graph, queue.growing_by).join(say("list.comma"));

@@ -129,6 +129,15 @@ test("of a server that is down its disk is told, and no program is said to consu
   assert.match(story(empty, empty.vhosts.shop, {}, say)[1], /^topology.sub.down_empty/);
 });
 
+test("what a program was refused is in its row, and of a publisher in the head", () => {
+  const panel = structuredClone(WORK.rabbitmq), graph = panel.vhosts["/"], [first] = WORK.order;
+  const { name } = Object.values(graph.publishers)[0];
+  panel.refused = { [first]: "404 NOT_FOUND - no queue", [name]: "404 NOT_FOUND - no exchange" };
+  const rows = consumerRows(WORK, panel, { chosen: null, vhost: "/" }, say);
+  assert.match(rows[0].cells[2].text, /^topology.state.refused .*404 NOT_FOUND - no queue/);
+  assert.match(story(panel, graph, {}, say)[1], /^topology.sub.refused .*no exchange/);
+});
+
 test("no rate is of the lives before and after a restart", () => {
   const at = (published) => ({ "/\nq": [0, 0, published, published] });
   assert.deepEqual(ratesOf({ 1: at(10), 2: at(20), 40: at(20), 41: at(24) }, "/").q.in, 4);

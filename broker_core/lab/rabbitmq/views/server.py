@@ -25,7 +25,8 @@ from broker_core.lab.rabbitmq.views.topology import (
 )
 from broker_core.lab.shared.history import by_second
 from broker_core.rabbitmq.broker_base import BrokerState
-from broker_core.rabbitmq.client.publisher import Publishing
+from broker_core.rabbitmq.client.publisher import PublisherState, Publishing
+from broker_core.rabbitmq.client.worker import WorkerState
 from broker_core.rabbitmq.queues.classic import EXPIRED, MAXLEN, REJECTED, ClassicQueue
 from broker_core.rabbitmq.queues.consumers import Consumer
 from broker_core.rabbitmq.vhost import Vhost
@@ -64,11 +65,27 @@ def rabbitmq_view(lane: Lane, reads: RabbitMqReading) -> Json:
             for number, known in state.connections.items()
         },
         "kept": {section: list(rows.values()) for section, rows in state.kept.items()},
+        "refused": refused_programs(lane, reads),
         "trace": state.trace.view(lane.now_us),
         "paths": reads.notes.paths.view(lane.messages.by_hand),
         "flows": reads.notes.counts.view(),
         "history": by_second(reads.notes.depths),
     }  # fmt: skip
+
+
+def refused_programs(lane: Lane, reads: RabbitMqReading) -> dict[str, str]:
+    """Publishers and consumers that have ended or go on without what the server refused them -> its code and text."""
+    state: PublisherState = lane.world.slots[PUBLISHER].node.state
+    found: dict[str, str] = {each.role.name: _said(each) for each in state.roles if each.refused}
+    for consumer in lane.consumers.values():
+        slot = lane.world.slots.get(consumer.incarnation)
+        if slot is not None and slot.node.state.refused:
+            found[consumer.name] = _said(slot.node.state)
+    return found
+
+
+def _said(program: Publishing | WorkerState) -> str:
+    return f"{program.refused} {program.refused_text}"
 
 
 def topology_of(lane: Lane, reads: RabbitMqReading, state: BrokerState, vhost: Vhost) -> TopologyView:
