@@ -3,6 +3,8 @@
 A refusal that the *original* broker would give is an event or a code, never one of these.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from typing import Any, Self
 
@@ -51,7 +53,7 @@ class CommandError(SentenceError):
     """A caller of ours gave an impossible command; the state is untouched.
 
     field: the part of the request that is wrong ("consumer", "args.count", "workload.rate"), so a form can
-    show the text beside it.
+    show the text beside it. others: what is wrong at other fields of the same request.
 
     >>> str(CommandError("args.count", "must be 1 to {high}", high=512))
     'args.count: must be 1 to 512'
@@ -60,6 +62,14 @@ class CommandError(SentenceError):
     def __init__(self, field: str, template: str, **values: object) -> None:
         super().__init__(template, **values)
         self.field = field
+        self.others: tuple[CommandError, ...] = ()
+
+    @classmethod
+    def of_all(cls, errors: Iterable[CommandError]) -> CommandError:
+        """One refusal for all that is wrong: the first, which has the others with it."""
+        first, *others = errors
+        first.others = (*first.others, *others)
+        return first
 
     def __str__(self) -> str:
         return f"{self.field}: {self.reason}"

@@ -33,6 +33,16 @@ def in_words(error: SentenceError) -> str:
     return gettext(error.template).format(**values) if values else gettext(error.template)
 
 
+def fields_of(error: CommandError) -> dict[str, str]:
+    """Field -> what is wrong there, of all that a refusal names."""
+    return {each.field: in_words(each) for each in (error, *error.others)}
+
+
+def texts_of(error: CommandError) -> dict[str, list[str]]:
+    """The same, as a form takes them."""
+    return {field: [text] for field, text in fields_of(error).items()}
+
+
 def _in_words(value: object) -> object:
     if isinstance(value, SentenceError):
         return in_words(value)

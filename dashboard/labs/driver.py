@@ -30,7 +30,7 @@ from broker_core.lab.pieces import Pieces, whole
 from broker_core.lab.replay import Replay
 from broker_core.lab.scenario import scenario_from_json
 from broker_core.lab.size import RECORDS_WAITING_MAX, LabTooLarge
-from dashboard.errors import in_all_words, in_words
+from dashboard.errors import in_all_words, texts_of
 from dashboard.labs import writes
 from dashboard.labs.chunks import ChunkWriter
 from dashboard.labs.frames import encode, feed_state, snapshot_text
@@ -168,7 +168,7 @@ class LabDriver:
         if told.command is None:
             self._pace(before_us, took_s)
         elif (command := self.borrowed.get(told.command["position"])) is not None:
-            refusal = None if told.refusal is None else {told.refusal.field: [in_words(told.refusal)]}
+            refusal = None if told.refusal is None else texts_of(told.refusal)
             self.decisions.append(Decision(command, self.core.now_us, refusal))
 
     # -- time ------------------------------------------------------------------------------------------------
@@ -293,7 +293,7 @@ class LabDriver:
                         )
                     )
             except CommandError as error:
-                fields = {error.field: [in_words(error)]}
+                fields = texts_of(error)
                 self.decisions.append(Decision(command, at_us, fields))
                 refusals.append(_refusal_event(command, at_us, fields, in_all_words(error)))
             self.holds.pop(command.command_id, None)

@@ -9,15 +9,15 @@ and the worker's answer counts.
 from broker_core.errors import CommandError
 from broker_core.lab.commands.base import Command
 from broker_core.lab.facts import LabFacts
-from dashboard.errors import in_words
+from dashboard.errors import fields_of
 
 
 def refusal_known(facts: LabFacts, command: Command) -> dict[str, str]:
-    """The field and reason for which the lab would refuse the command; {} when it may well take it."""
+    """The fields and reasons for which the lab would refuse the command; {} when it may well take it."""
     try:
         command.check_all(facts)
     except CommandError as error:
-        return {error.field: in_words(error)}
+        return fields_of(error)
     return {}
 
 

@@ -27,7 +27,7 @@ from broker_core.lab.rules import RULES_VERSION
 from broker_core.lab.scenario import parts_of_scenario, scenario_to_json
 from dashboard import access
 from dashboard.assignors.runner import is_available
-from dashboard.errors import Refused, in_words
+from dashboard.errors import Refused, fields_of
 from dashboard.labs import copies, selectors
 from dashboard.labs.foresight import growth_known, refusal_known
 from dashboard.labs.forks import fork_here, fork_moment, fork_replayed, past_journal, same_kind
@@ -215,7 +215,7 @@ def lab_submit(*, lab_id: str, request: Any, bearer: str | None = None, visitor:
     try:
         ordered = command_from_json(request, core_limits())
     except CommandError as error:
-        raise Refused(400, {error.field: in_words(error)}) from error
+        raise Refused(400, fields_of(error)) from error
     body = ordered.to_json()
     if isinstance(ordered, DeployAssignor) and ordered.source is not None and not is_available():
         raise Refused(

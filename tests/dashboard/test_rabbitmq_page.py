@@ -15,6 +15,7 @@ from broker_core.lab.pieces import whole
 from broker_core.lab.scenario import scenario_from_json
 from broker_core.lab.view import lab_view
 from broker_core.rabbitmq.definitions import read_definitions, write_definitions
+from dashboard.errors import Refused
 from dashboard.labs import services
 from dashboard.models import StoredView
 
@@ -127,6 +128,21 @@ def test_a_try_that_cannot_be_is_refused_at_its_field(
 ) -> None:
     status, answer = ask(orders, "try", **params)
     assert status == 400 and list(answer["fields"]) == [field]
+
+
+def test_each_wrong_field_of_an_order_has_its_text(orders: str) -> None:
+    command = {"command_id": "x1", "kind": "rabbitmq_user", "args": {"name": "", "tags": ["root"]}}
+    with pytest.raises(Refused) as refused:
+        services.lab_submit(lab_id=orders, request=command)
+    assert refused.value.fields.keys() == {"args.name", "args.tags.0"}
+    command = {
+        "command_id": "x2",
+        "kind": "rabbitmq_permissions",
+        "args": {"user": "", "vhost": "", "read": 1},
+    }
+    with pytest.raises(Refused) as refused:
+        services.lab_submit(lab_id=orders, request=command)
+    assert refused.value.fields.keys() == {"args.user", "args.vhost", "args.read"}
 
 
 def test_would_this_be_allowed(orders: str) -> None:

@@ -9,7 +9,7 @@ virtual hosts have to be there: without them there is no connection to ask on.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -117,11 +117,17 @@ class ServerCommand(LaneCommand):
             self.check_in(lane)
 
     def check_in(self, lane: RabbitMqFacts) -> None:
-        for key, known in (("vhost", lane.vhosts), ("user", lane.users)):
-            if key in self.given and self.given[key] not in known:
-                raise CommandError(f"args.{key}", "must be one of {choices}", choices=Names(sorted(known)))
+        wrong = list(self.wrong_in(lane))
+        if wrong:
+            raise CommandError.of_all(wrong)
         if not lane.is_running:
             raise CommandError("lane", "the server is down: start it first")
+
+    def wrong_in(self, lane: RabbitMqFacts) -> Iterator[CommandError]:
+        """What is wrong at each of its fields."""
+        for key, known in (("vhost", lane.vhosts), ("user", lane.users)):
+            if key in self.given and self.given[key] not in known:
+                yield CommandError(f"args.{key}", "must be one of {choices}", choices=Names(sorted(known)))
 
     def declares(self) -> int:
         """Exchanges, queues and bindings that it may add, of a kind that does."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 from broker_core.errors import CommandError
@@ -123,11 +123,11 @@ class DeleteUser(ControlCommand):
 class PatternCommand(ControlCommand):
     """Regular expressions are among its arguments."""
 
-    def check_in(self, lane: RabbitMqFacts) -> None:
-        ControlCommand.check_in(self, lane)
+    def wrong_in(self, lane: RabbitMqFacts) -> Iterator[CommandError]:
+        yield from ControlCommand.wrong_in(self, lane)
         for what in (CONFIGURE, WRITE, READ):
             if not is_pattern(self.given.get(what, "")):
-                raise CommandError(f"args.{what}", "is not a regular expression")
+                yield CommandError(f"args.{what}", "is not a regular expression")
 
 
 class Permit(PatternCommand):

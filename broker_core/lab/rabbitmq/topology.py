@@ -172,18 +172,22 @@ def definitions_in(raw: Json, where: str) -> Definitions:
 
 
 def row(where: str, raw: object, shape: Shape) -> Json:
-    """One entry of a list, with its defaults."""
+    """One entry of a list, with its defaults. Raises CommandError for all of its fields that are wrong."""
     if not isinstance(raw, dict):
         raise CommandError(where, "must be an object")
     refuse_unknown(raw, shape, f"{where}.", where)
     found: Json = {}
+    wrong: list[CommandError] = []
     for key, (read, default) in shape.items():
-        if key in raw:
-            found[key] = read(f"{where}.{key}", raw[key])
-        elif default is ABSENT:
-            raise CommandError(f"{where}.{key}", "is missing")
+        try:
+            found[key] = read(f"{where}.{key}", raw[key]) if key in raw else default
+        except CommandError as error:
+            wrong.append(error)
         else:
-            found[key] = default
+            if found[key] is ABSENT:
+                wrong.append(CommandError(f"{where}.{key}", "is missing"))
+    if wrong:
+        raise CommandError.of_all(wrong)
     return found
 
 

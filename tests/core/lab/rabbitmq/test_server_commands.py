@@ -104,6 +104,24 @@ def test_we_refuse_at_the_field_and_nothing_changes(lab, kind, args, field) -> N
     assert refused.value.field == field and lab.checkpoint() == before
 
 
+@pytest.mark.parametrize(
+    ("kind", "args", "fields"),
+    [
+        ("permissions", {"user": "bob", "vhost": "shop", "configure": "(", "write": "[", "read": "*"}, ["configure", "write", "read"]),
+        ("permissions", {"user": "eve", "vhost": "none", "read": "*"}, ["vhost", "user", "read"]),
+        ("topic_permissions", {"user": "bob", "vhost": "shop", "exchange": "x", "write": "[", "read": "("}, ["write", "read"]),
+        ("user", {"name": "", "password": "p" * 256, "tags": ["root"]}, ["name", "password", "tags.0"]),
+        ("bind", {}, ["source", "destination"]),
+        ("publish", {"priority": 256, "delivery_mode": 3, "body": 1}, ["body", "delivery_mode", "priority"]),
+    ],
+)  # fmt: skip
+def test_every_field_that_is_wrong_is_named(lab, kind, args, fields) -> None:
+    with pytest.raises(CommandError) as refused:
+        order(lab, f"rabbitmq_{kind}", **args)
+    named = [refused.value, *refused.value.others]
+    assert [each.field for each in named] == [f"args.{field}" for field in fields]
+
+
 @pytest.mark.parametrize("resource", ["memory", "disk"])
 def test_alarm_blocks_publishers_until_it_is_cleared(lab, resource) -> None:
     order(lab, "rabbitmq_alarm", resource=resource, seconds=3)
