@@ -33,8 +33,8 @@ export function consumerRows(lane, panel, { chosen, vhost }, say) {
     return {
       key: name, color: lane.consumers[name].color, isChosen: chosen === name,
       cells: [
-        name, { text: all.map(queueOf).join(say("list.comma")) || say("topology.none"), look: "n wrap" },
-        { text: stateWords({ name, state: lane.consumers[name].state }, panel, all, say), look: "s m wrap" },
+        name, { text: all.map(queueOf).join(say("list.comma")) || say("topology.none"), look: "n wrap of" },
+        { text: stateWords({ name, state: lane.consumers[name].state }, panel, all, say), look: "s m wrap state" },
         prefetch.join(say("list.comma")) || "–", number(unacked),
         { text: settledWords(programs[name], say), look: "n wrap" },
       ],

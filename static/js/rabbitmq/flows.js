@@ -31,6 +31,11 @@ export function flowsOf({ is_running: isRunning, flows }, vhost) {
 
 const sumOf = (rates, field) => rates.reduce((sum, rate) => sum + rate[field], 0);
 
+// By name of the exchange, those that drop something.
+export const droppedTexts = ({ exchanges }, say) =>
+  Object.entries(exchanges).filter(([, { dropped }]) => dropped >= LEAST).map(([name, { dropped }]) =>
+    say("topology.head.dropped", { exchange: name || say("topology.default"), rate: dropped.toFixed(1) }));
+
 // What passes a virtual host, each in its own words. rates: of its queues. -> texts, none without samples.
 export function flowTexts(graph, flows, rates, say) {
   const exchanges = Object.values(flows.exchanges), queues = Object.values(rates);

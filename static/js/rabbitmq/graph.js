@@ -5,6 +5,7 @@
 import { widthOf } from "../drawing/labels.js";
 import { paint } from "../drawing/paint.js";
 import { round } from "../drawing/shapes.js";
+import { apart } from "./labels.js";
 import { idOf } from "./order.js";
 import { placesOf } from "./places.js";
 import { waysOf } from "./ways.js";
@@ -24,7 +25,8 @@ const SANS = 0.87, BOLD = 0.94, MONO = 0.98, LARGE = 1.08;
 // same.
 // -> {height, order, shapes, ways: {kind:id of an edge: its path}}, on which messages may move.
 export function layout(view, { width, colorOf, words, tried = null, chosen = null, lit = null, order = undefined }) {
-  const places = placesOf(view, width, order), ways = waysOf(view, places);
+  const places = placesOf(view, width, order);
+  const ways = apart(waysOf(view, places), (way) => plateOf(way, labelOf(way, view, words)).wide);
   const isChosen = (kind, name) => chosen?.kind === kind && chosen.name === name;
   const shapes = Object.keys(places.nodes).flatMap((kind) => head(kind, places, words));
   for (const way of ways) shapes.push(...line(way, view, tried, words, lit));
@@ -131,9 +133,15 @@ function labelOf(way, view, words) {
 
 const LOOKS = { dead_letter: "wa", return: "er", binding: "n" };
 
-function plate(way, label, isMatch, isMiss) {
+// A line's words as far as they have room, and how wide what is behind them is: 0 without words.
+function plateOf(way, label) {
+  if (!label) return { shown: "", wide: 0 };
   const face = way.kind === "binding" ? MONO : SANS, shown = way.room ? cut(label, way.room - 8, face) : label;
-  const wide = round(widthOf(shown) * face + 8);
+  return { shown, wide: round(widthOf(shown) * face + 8) };
+}
+
+function plate(way, label, isMatch, isMiss) {
+  const { shown, wide } = plateOf(way, label);
   const look = `${LOOKS[way.kind]}${isMatch ? " b" : ""}${isMiss ? " m" : ""}`;
   return [
     {

@@ -38,12 +38,12 @@ export function queueRows(graph, rates, chosen, say) {
     return {
       key: name, isChosen: chosen?.kind === "queue" && chosen.name === name,
       cells: [
-        name, { text: kindWords(queue, say), look: "m s wrap" }, number(queue.ready), number(queue.unacked),
+        name, { text: kindWords(queue, say), look: "m s wrap kind" }, number(queue.ready), number(queue.unacked),
         perSecond(rate?.in), ackedCell(rate, readers, say),
         readers.length
-          ? { names: inTurn(readers.map(([, { name: own }]) => own)), look: "wrap" }
-          : { text: say("topology.none"), look: "m" },
-        { text: whyCell(graph, queue, rate, say), look: queue.growing ? "wa b wrap" : "m wrap" },
+          ? { names: inTurn(readers.map(([, { name: own }]) => own)), look: "wrap of" }
+          : { text: say("topology.none"), look: "m of" },
+        { text: whyCell(graph, queue, rate, say), look: queue.growing ? "wa b wrap why" : "m wrap why" },
       ],
     };
   });

@@ -12,9 +12,15 @@ export function createRows(table, { heads, colorOf, onChoose }) {
     const row = event.target.closest("tr");
     if (row) onChoose(row.dataset.key);
   });
+  // What a phone shows as cards is a table all the same.
+  const roles = { table: [table], rowgroup: [table.tHead, body], row: [head] };
+  for (const [role, parts] of Object.entries(roles)) for (const part of parts) part.setAttribute("role", role);
   return function write(rows) {
-    heads().forEach((word, place) => {
-      const cell = head.cells[place] ?? head.appendChild(Object.assign(document.createElement("th"), { scope: "col" }));
+    const words = heads();
+    words.forEach((word, place) => {
+      const cell = head.cells[place] ?? head.appendChild(Object.assign(document.createElement("th"), {
+        scope: "col", role: "columnheader",
+      }));
       setText(cell, word);
     });
     const keys = new Set(rows.map(({ key }) => key));
@@ -26,7 +32,7 @@ export function createRows(table, { heads, colorOf, onChoose }) {
       const row = kept.get(key) ?? make(key);
       if (body.rows[place] !== row) body.insertBefore(row, body.rows[place] ?? null);
       row.toggleAttribute("data-chosen", isChosen);
-      cells.forEach((cell, at) => writeCell(row, at, cell, color));
+      cells.forEach((cell, at) => writeCell(row, at, cell, color, words[at]));
       setAttribute(row.querySelector("button"), "aria-pressed", String(isChosen));
     });
   };
@@ -34,16 +40,26 @@ export function createRows(table, { heads, colorOf, onChoose }) {
   function make(key) {
     const row = document.createElement("tr");
     row.dataset.key = key;
-    const button = row.insertCell().appendChild(document.createElement("button"));
+    row.role = "row";
+    const button = cellIn(row).appendChild(document.createElement("button"));
     Object.assign(button, { type: "button", className: "who n" });
     kept.set(key, row);
     return row;
   }
 
-  function writeCell(row, at, cell, color) {
+  function cellIn(row) {
+    const cell = row.insertCell();
+    cell.role = "cell";
+    return cell;
+  }
+
+  function writeCell(row, at, cell, color, head) {
     const { text = "", names = null, look = "n" } = typeof cell === "object" ? cell : { text: cell };
-    const target = at ? (row.cells[at] ?? row.insertCell()) : row.querySelector("button");
-    if (at) setAttribute(target, "class", look);
+    const target = at ? (row.cells[at] ?? cellIn(row)) : row.querySelector("button");
+    if (at) {
+      setAttribute(target, "class", look);
+      setAttribute(target, "data-head", head);
+    }
     const mark = JSON.stringify([text, names, names?.map(colorOf), at ? null : color]);
     if (target.dataset.mark === mark) return;
     target.dataset.mark = mark;

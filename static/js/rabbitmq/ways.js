@@ -14,7 +14,8 @@ const curve = (x1, y1, x2, y2) => {
 };
 
 // -> [{id, kind, d, ...}] of what is drawn, from what the places say. Of a binding also x, y: the middle of its key,
-// and room: px for it; of a way back: the place of its words, and head: the arrow.
+// room: px for it, and isFree: it may stand higher or lower; of a way back: the place of its words, and head: the
+// arrow.
 export function waysOf(view, { nodes, lines, lanes }) {
   return [
     ...Object.entries(view.publishes).flatMap(([id, edge]) => publish(id, edge, nodes)),
@@ -34,7 +35,7 @@ function publish(id, { publisher, exchange }, nodes) {
 function binding(id, edge, view, nodes, lines) {
   const from = nodes.exchange[edge.source], to = nodes[edge.kind]?.[edge.destination];
   if (!from || !to) return [];
-  if (edge.kind === "exchange") return [{ id, kind: "binding", ...loop(from, to), room: LOOP_ROOM }];
+  if (edge.kind === "exchange") return [{ id, kind: "binding", ...loop(from, to), room: LOOP_ROOM, isFree: true }];
   const own = Object.keys(view.bindings).filter((each) => view.bindings[each].source === edge.source && each in lines)
     .sort((one, other) => lines[one] - lines[other]);
   const x1 = rightOf(from), y1 = from.y + (own.indexOf(id) - (own.length - 1) / 2) * Math.min(6, 24 / own.length);

@@ -2,7 +2,7 @@
 
 import { number, sentences } from "../base/say.js";
 import { messageName } from "./path_words.js";
-import { flowTexts, flowsOf } from "./flows.js";
+import { droppedTexts, flowTexts, flowsOf } from "./flows.js";
 import { byGrowth, losesOf, lossOf, namesOf, readersOf, whyWords } from "./queues.js";
 import { shown } from "./tried.js";
 
@@ -18,7 +18,7 @@ export function story(panel, graph, rates, say) {
   }
   const queues = byGrowth(graph, rates), [first] = queues;
   if (!first) return [say("topology.head.nothing", { vhost: graph.vhost }), say("topology.sub.nothing")];
-  if (first.growing) return growing(graph, first, rates[first.name], say);
+  if (first.growing) return growing(panel, graph, first, rates[first.name], say);
   const left = queues.find(({ name, ready, is_delay: isDelay }) => ready && !isDelay && !readersOf(graph, name).length);
   const flows = flowsOf(panel, graph.vhost);
   const flow = sentences([...refusedTexts(panel, graph, say), ...flowTexts(graph, flows, rates, say)]);
@@ -48,15 +48,16 @@ const refusedTexts = ({ refused }, { publishers }, say) =>
   Object.values(publishers).filter(({ name }) => name in refused)
     .map(({ name }) => say("topology.sub.refused", { program: name, reply: refused[name] }));
 
-function growing(graph, queue, rate, say) {
+function growing(panel, graph, queue, rate, say) {
   const why = whyWords(graph, queue, say), names = namesOf(graph, queue.growing_by).join(say("list.comma"));
   const head = (rate?.growth ?? 0) >= 0.05
     ? say("topology.head.grows", { queue: queue.name, rate: rate.growth.toFixed(1), why })
     : say("topology.head.grew", { queue: queue.name, why });
   const cure = say(`topology.cure.${queue.growing}`, { consumers: names });
-  if (!rate) return [head, cure];
+  const also = [...refusedTexts(panel, graph, say), ...droppedTexts(flowsOf(panel, graph.vhost), say)];
+  if (!rate) return [head, sentences([cure, ...also])];
   const rates = { in: rate.in.toFixed(1), acked: rate.acked.toFixed(1) };
-  return [head, sentences([say("topology.sub.flow", rates), cure])];
+  return [head, sentences([say("topology.sub.flow", rates), cure, ...also])];
 }
 
 // For graph.js.

@@ -190,3 +190,20 @@ test("a large broker is laid out within a second", () => {
   check(drawn(view).shapes);
   assert.ok(performance.now() - began < 3_000, `${performance.now() - began} ms`);
 });
+
+test("no words of lines lie on others, also of bindings between exchanges", () => {
+  const crowded = structuredClone(ORDERS);
+  for (let place = 0; place < 3; place += 1) {
+    crowded.bindings[`e${place}`] = {
+      ...crowded.bindings.k10, routing_key: `from.the.same.to.the.same.${place}`, destination: "audit",
+    };
+  }
+  for (const view of [ORDERS, crowded]) for (const width of [800, 960]) {
+    const { shapes } = layout(view, { width, colorOf: () => null, words: WORDS });
+    const plates = shapes.filter(({ id }) => id.startsWith("plate-"));
+    const met = plates.flatMap((one, place) => plates.slice(place + 1).filter((other) =>
+      one.x < other.x + other.width - 0.1 && other.x < one.x + one.width - 0.1 &&
+      one.y < other.y + other.height - 0.1 && other.y < one.y + one.height - 0.1));
+    assert.deepEqual(met.map(({ id }) => id), []);
+  }
+});

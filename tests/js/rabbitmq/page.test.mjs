@@ -71,6 +71,8 @@ test("what no queue gets is in the head, the picture and the table", () => {
   const [head, sub] = story(panel, graph, {}, say);
   assert.match(head, /^topology.head.dropped .*animals.*"8.0"/);
   assert.match(sub, /topology.sub.published .*"13.0".*topology.sub.dropped .*"8.0"/);
+  Object.assign(graph.queues.records, { growing: "no_consumer", growing_by: [] });
+  assert.match(story(panel, graph, {}, say)[1], /topology.cure.no_consumer.*topology.head.dropped .*animals/);
   const { shapes } = layout(graph, { width: 900, colorOf: () => null, words: graphWords(say), chosen: null });
   assert.equal(shapes.find(({ id }) => id === "dropped-exchange:animals").text, "−72");
   assert.ok(waysTable(graph, say).rows.some(([what, from,,, count]) =>
