@@ -45,6 +45,8 @@ TUBEMQ_ORDERS = {
     "event.tubemq.client.given": _("A person chose the partitions of {consumer}"),
     "event.tubemq.client.called": _("A person calls {call} at {consumer}"),
     "event.tubemq.client.answered": _("{call} at {consumer} ended with code {code}"),
+    "event.tubemq.client.returned": _("{call} at {consumer} has returned"),
+    "event.tubemq.client.threw": _("{call} at {consumer} threw {exception}"),
     "event.tubemq.client.holding": _("{consumer} holds its next batch back"),
     "event.tubemq.client.confirming": _("{consumer} confirms what it holds back"),
     "event.tubemq.broker.offline": _("Broker {broker} went offline, with {partitions} partitions"),

@@ -8,8 +8,10 @@ from django.utils import translation
 
 from broker_core.lab.tubemq.views.unread import UNREAD_CODES
 from broker_core.tubemq import requests as r
+from broker_core.tubemq.client import confirm_context, start_arguments
 from broker_core.tubemq.client import program_state as phases
 from broker_core.tubemq.client.by_person import CALLS
+from broker_core.tubemq.client.client_balance_consumer import KEY_BLANK
 from dashboard.sentences.balance import BALANCE
 
 ROOT = Path(__file__).parents[2]
@@ -38,7 +40,12 @@ FAMILIES = {
     "form": FORMS,
     "form_about": FORMS,
     "rule": ("modulo", "sticky", "by_lag", "own", "hand", "server", "article"),
-    "code": ("0", "402", "405", "427", "428", *map(str, CODES)),
+    "code": ("402", "405", "427", "428", *map(str, CODES)),
+    "check": (
+        *(word for name, word in vars(start_arguments).items() if name.isupper() and isinstance(word, str)),
+        *(word for name, word in vars(confirm_context).items() if name.isupper() and isinstance(word, str)),
+        KEY_BLANK,
+    ),
     "twin": (
         "consumer", "node", "state", *COLUMNS, "pass", "key", "broker", "subscribable", "shown", "takers", "owner",
         "offset", "end", "lag", "why", "reported",

@@ -147,37 +147,42 @@ class AssignClient(ClientCommand):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallClient(ClientCommand):
     """call: of the 17, by the original's name. key: partition, topic or confirm context. number: offset, waiting time in
-    ms, source count, or 1 for consumed. node_id: of start(). The original says what is wrong with them."""
+    ms, source count, or 1 for consumed. node_id, filters: of start(). The original says what is wrong with them."""
 
     kind: ClassVar[str] = "tubemq_call"
-    ARGS: ClassVar[frozenset[str]] = frozenset({"call", "key", "number", "node_id"})
+    ARGS: ClassVar[frozenset[str]] = frozenset({"call", "key", "number", "node_id", "filters"})
 
     call: str
     key: str
     number: int
     node_id: int
+    filters: str = ""
 
     @classmethod
     def read_args(cls, args: Json, limits: Limits) -> dict[str, Any]:
-        call, key = args.get("call"), args.get("key", "")
+        call, key, filters = args.get("call"), args.get("key", ""), args.get("filters", "")
         if call not in CALLS:
             raise CommandError("args.call", "must be one of {choices}", choices=Names(CALLS))
-        if not isinstance(key, str) or len(key) > TEXT_MAX or not key.isprintable():
-            raise CommandError(
-                "args.key", "must be printable text of at most {high} characters", high=TEXT_MAX
-            )
+        for name, text in (("key", key), ("filters", filters)):
+            if not isinstance(text, str) or len(text) > TEXT_MAX or not text.isprintable():
+                raise CommandError(
+                    f"args.{name}", "must be printable text of at most {high} characters", high=TEXT_MAX
+                )
         return {
             "call": call,
             "key": key,
             "number": whole("args.number", args.get("number", -1), -OFFSET_MAX, OFFSET_MAX),
             "node_id": whole("args.node_id", args.get("node_id", 0), -COUNT_MAX, COUNT_MAX),
+            "filters": filters,
         }
 
     def args(self) -> Json:
-        return {"call": self.call, "key": self.key, "number": self.number, "node_id": self.node_id}
+        return {
+            "call": self.call, "key": self.key, "number": self.number, "node_id": self.node_id, "filters": self.filters,
+        }  # fmt: skip
 
     def do(self, lane: Lane, cause: Cause) -> None:
-        order = MakeCall(self.call, self.key, self.number, self.node_id)
+        order = MakeCall(self.call, self.key, self.number, self.node_id, self.filters)
         verbs.order_client(lane, self.consumer, order, "called", {"call": self.call, "key": self.key}, cause)
 
 

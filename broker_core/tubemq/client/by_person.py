@@ -1,5 +1,5 @@
 """What a person does to a client beside its program: any of the 17 calls, each in a thread of its own, and batches that
-are held back.
+are held back. What a person's call came to is kept apart from the program's own.
 
 A batch that a person gets counts as handled, and is held until it is confirmed.
 """
@@ -7,11 +7,20 @@ A batch that a person gets counts as handled, and is held until it is confirmed.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
+from broker_core.plain import to_plain
 from broker_core.sim.node import Outbox
 from broker_core.tubemq.client import call_results as names
-from broker_core.tubemq.client.call_results import Call, CallResult, CodedResult, LastAnswer
+from broker_core.tubemq.client.call_results import (
+    NUMBER_FORMAT,
+    Call,
+    CallResult,
+    CodedResult,
+    LastAnswer,
+    answer_of,
+)
 from broker_core.tubemq.client.client_balance_consumer import ClientBalanceConsumer
 from broker_core.tubemq.client.consumer_object import PERSON
 from broker_core.tubemq.client.fetcher import Fetcher
@@ -34,7 +43,8 @@ VALUES: dict[str, Callable[[ClientBalanceConsumer, str], Any]] = {
 CODED = (
     names.START, names.SHUTDOWN, names.QUERY, names.READY, names.CONNECT, names.DISCONNECT, names.GET, names.CONFIRM,
 )  # fmt: skip
-"""Calls that give a code."""
+"""Calls that may have to wait. All give a code but the two below."""
+BOOLEAN, VOID = (names.READY,), (names.SHUTDOWN,)
 CALLS = (*CODED, *VALUES)
 
 
@@ -67,18 +77,25 @@ class ByPerson:
         """Make the call; its answer is a turning point, once it is there."""
         thread = self.free_thread()
         if order.name in VALUES:
-            VALUES[order.name](self.consumer, order.key)
-            self.state.consumer.last[order.name] = LastAnswer(now_us, order.key, SUCCESS)
+            value = to_plain(VALUES[order.name](self.consumer, order.key))
+            self.state.consumer.last[order.name] = LastAnswer(now_us, order.key, SUCCESS, value=value)
         else:
             self.coded(order, now_us, out, thread)
         if thread not in self.state.consumer.calls:
-            tell_answer(self.state, order.name, out)
+            self.keep(order.name, self.state.consumer.last[order.name], out)
+
+    def keep(self, name: str, answer: LastAnswer, out: Outbox) -> None:
+        if name == names.QUERY and answer.code == SUCCESS:
+            answer = replace(answer, metadata=self.state.consumer.metadata)
+        self.state.answers[name] = answer
+        tell_answer(self.state, name, answer, name in CODED and name not in (*BOOLEAN, *VOID), out)
 
     def coded(self, order: MakeCall, now_us: int, out: Outbox, thread: str) -> None:
         client, key = self.consumer, order.key
         match order.name:
             case names.START:
-                topics = dict.fromkeys(key.split(",")) if key else {}
+                filters = order.filters.split(",") if order.filters else None
+                topics = dict.fromkeys(key.split(","), filters) if key else {}
                 client.start(topics, order.number, order.second, now_us, out, thread)
             case names.SHUTDOWN:
                 client.shutdown(now_us, out, thread)
@@ -96,11 +113,11 @@ class ByPerson:
                 try:
                     client.confirm_consume(key, order.number == 1, now_us, out, thread)
                 except ValueError:  # NumberFormatException, as there
-                    self.state.consumer.last[order.name] = LastAnswer(now_us, key, 0)
+                    self.state.consumer.last[order.name] = LastAnswer(now_us, key, 0, exception=NUMBER_FORMAT)
 
     def ended(self, call: Call, result: CallResult, now_us: int, out: Outbox) -> None:
         """A person's call has its result."""
-        tell_answer(self.state, call.name, out)
+        self.keep(call.name, answer_of(call, result, now_us), out)
         if call.name == names.GET and isinstance(result, CodedResult) and result.is_success:
             self.fetcher.received(result.messages, now_us, out)
             for number in result.messages:

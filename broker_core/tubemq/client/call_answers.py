@@ -21,8 +21,8 @@ from broker_core.tubemq.client.call_results import (
     Call,
     CallResult,
     CodedResult,
-    LastAnswer,
     RejectedExecutionError,
+    answer_of,
 )
 from broker_core.tubemq.client.consumer_object import (
     MASTER_LINK,
@@ -64,7 +64,7 @@ class CallAnswers:
 
     def done(self, call: Call, result: CallResult, now_us: int) -> CallResult:
         """The call has its result without having waited."""
-        self.state.last[call.name] = LastAnswer(now_us, call.argument, result.code)
+        self.state.last[call.name] = answer_of(call, result, now_us)
         self.result = result
         return result
 
@@ -270,7 +270,7 @@ class CallAnswers:
         call.code = answer.code if isinstance(answer, r.RegisterResponseB2C) else r.UNSPECIFIED
         if call.code == r.SUCCESS:
             state.held[call.key] = 0
-            state.offsets[call.key] = (answer.curr_offset, answer.max_offset)
+            state.offsets[call.key] = (answer.curr_offset, answer.max_offset, now_us)
             state.idle.append(call.key)
             self.end(call, CodedResult(), now_us)
             return
@@ -362,7 +362,7 @@ class CallAnswers:
             self.end(call, CodedResult(code if code != r.SUCCESS else r.BAD_REQUEST), now_us)
             return
         if code == r.SUCCESS:
-            state.offsets[key] = (answer.curr_offset, answer.max_offset)
+            state.offsets[key] = (answer.curr_offset, answer.max_offset, now_us)
             context = confirm_context.make(key, token)
             found = CodedResult(code, key, answer.curr_offset, answer.max_offset, answer.messages, context)
             self.end(call, found, now_us)
@@ -389,5 +389,5 @@ class CallAnswers:
             self.end(call, CodedResult(code), now_us)
             return
         if key in state.held:
-            state.offsets[key] = (answer.curr_offset, answer.max_offset)
+            state.offsets[key] = (answer.curr_offset, answer.max_offset, now_us)
         self.end(call, CodedResult(code, key, answer.curr_offset, answer.max_offset), now_us)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from broker_core.tubemq import requests as r
-from broker_core.tubemq.metadata import UNDEFINED
+from broker_core.tubemq.metadata import UNDEFINED, PartitionMetadata
 
 START, SHUTDOWN, QUERY, READY = "start", "shutdown", "getPartitionMetaInfo", "isPartitionsReady"
 CONNECT, DISCONNECT = "connect2Partition", "disconnectFromPartition"
@@ -15,16 +15,17 @@ GET, CONFIRM = "getMessage", "confirmConsume"
 
 
 class OffsetInfo(NamedTuple):
-    """curr_offset: of the last answer; max_offset: the end of the log then. Both in bytes."""
+    """curr_offset: of the last answer; max_offset: the end of the log then. Both in bytes. updated_us: when it came."""
 
     curr_offset: int
     max_offset: int
+    updated_us: int
 
 
 @dataclass(frozen=True, slots=True)
 class CodedResult:
-    """code: 200, or why not. Then what the call has to give: partition, offsets in bytes, numbers of messages, confirm
-    context; status: partition key -> subscribable."""
+    """code: 200, or why not. why: which of the client's own checks refused an argument. Then what the call has to give:
+    partition, offsets in bytes, numbers of messages, confirm context; status: partition key -> subscribable."""
 
     code: int = r.SUCCESS
     partition: str = ""
@@ -33,6 +34,7 @@ class CodedResult:
     messages: list[int] = field(default_factory=list)
     context: str = ""
     status: dict[str, bool] = field(default_factory=dict)
+    why: str = ""
 
     @property
     def is_success(self) -> bool:
@@ -44,6 +46,7 @@ class RejectedExecutionError:
     """java.util.concurrent.RejectedExecutionException, which start() of a used object throws."""
 
     code: int = 0
+    exception: str = "RejectedExecutionException"
 
 
 CallResult = CodedResult | RejectedExecutionError
@@ -67,9 +70,36 @@ class Call:
     code: int = 0
 
 
-class LastAnswer(NamedTuple):
-    """Of a call, the last time that it ended. code: 0 if it threw an exception."""
+MESSAGES_KEPT = 20
+NUMBER_FORMAT = "NumberFormatException"
+"""What confirmConsume throws for a token that is no number."""
+
+
+@dataclass(slots=True)
+class LastAnswer:
+    """Of a call, the last time that it ended. code: 0 if it threw an exception, whose name that is. why: which of the
+    client's own checks refused an argument. Of a batch its partition, first offset and the log's end in bytes, its first
+    messages, how many they are in all, and the confirm context. value: of a call that gives one; metadata: of a query."""
 
     at_us: int
     argument: str
     code: int
+    why: str = ""
+    exception: str = ""
+    partition: str = ""
+    curr_offset: int = UNDEFINED
+    max_offset: int = UNDEFINED
+    messages: list[int] = field(default_factory=list)
+    count: int = 0
+    context: str = ""
+    value: Any = None
+    metadata: PartitionMetadata | None = None
+
+
+def answer_of(call: Call, result: CallResult, now_us: int) -> LastAnswer:
+    if isinstance(result, RejectedExecutionError):
+        return LastAnswer(now_us, call.argument, 0, exception=result.exception)
+    return LastAnswer(
+        now_us, call.argument, result.code, result.why, "", result.partition, result.curr_offset, result.max_offset,
+        result.messages[:MESSAGES_KEPT], len(result.messages), result.context,
+    )  # fmt: skip

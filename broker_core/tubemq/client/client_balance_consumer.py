@@ -33,9 +33,11 @@ from broker_core.tubemq.client.consumer_object import (
     STOPPING,
     ConsumerConfig,
 )
-from broker_core.tubemq.client.start_arguments import start_refusal
+from broker_core.tubemq.client.start_arguments import RUNNING, start_refusal
 
 VERSION = "1.10.0"
+KEY_BLANK = "key_blank"
+"""Why connect and disconnect refuse a key."""
 
 
 class ClientBalanceConsumer(CallAnswers):
@@ -75,8 +77,10 @@ class ClientBalanceConsumer(CallAnswers):
         state = self.state
         call = Call(names.START, thread, argument=f"{source_count}, {node_id}")
         refused = start_refusal(topics, source_count, node_id)
-        if refused or not self.is_shutdown() or topics is None:
-            return self.done(call, CodedResult(r.BAD_REQUEST), now_us)
+        if not refused and not self.is_shutdown():
+            refused = RUNNING
+        if refused or topics is None:
+            return self.done(call, CodedResult(r.BAD_REQUEST, why=refused), now_us)
         if source_count > 0:
             state.source_count, state.node_id = source_count, node_id
         for topic, filters in topics.items():
@@ -135,7 +139,8 @@ class ClientBalanceConsumer(CallAnswers):
             code = r.CLIENT_HIGH_FREQUENCY_REQUEST
         call = Call(names.CONNECT, thread, key, f"{key}, {bootstrap_offset}", bootstrap_offset)
         if code != r.SUCCESS or key in state.held:
-            return self.done(call, CodedResult(code), now_us)
+            why = KEY_BLANK if code == r.BAD_REQUEST else ""
+            return self.done(call, CodedResult(code, why=why), now_us)
         self.begin(call)
         self.try_to_connect(call, now_us, out)
         return None
@@ -147,7 +152,7 @@ class ClientBalanceConsumer(CallAnswers):
         state = self.state
         call = Call(names.DISCONNECT, thread, key, key, until_us=now_us + state.config.release_wait_us)
         if not key.strip():
-            return self.done(call, CodedResult(r.BAD_REQUEST), now_us)
+            return self.done(call, CodedResult(r.BAD_REQUEST, why=KEY_BLANK), now_us)
         if self.is_shutdown():
             return self.done(call, CodedResult(r.CLIENT_SHUTDOWN), now_us)
         if key not in state.held:
@@ -187,12 +192,12 @@ class ClientBalanceConsumer(CallAnswers):
         call = Call(names.CONFIRM, thread, argument=context)
         parsed = confirm_context.parse(context)
         if parsed is None:
-            return self.done(call, CodedResult(r.BAD_REQUEST), now_us)
+            return self.done(call, CodedResult(r.BAD_REQUEST, why=confirm_context.fault(context)), now_us)
         if self.is_shutdown():
             return self.done(call, CodedResult(r.CLIENT_SHUTDOWN), now_us)
         key, token = parsed
         if token == 0 or state.held.get(key) != token:
-            return self.done(call, CodedResult(r.BAD_REQUEST), now_us)
+            return self.done(call, CodedResult(r.BAD_REQUEST, why=confirm_context.NOT_CURRENT), now_us)
         call.key = key
         state.calls[thread] = call
         self.ask_broker(

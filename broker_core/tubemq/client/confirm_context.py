@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+BLANK, NOT_FOUR, PART_BLANK, NOT_CURRENT = (
+    "context_blank",
+    "context_not_four",
+    "context_part_blank",
+    "context_old",
+)
+"""Why one is refused."""
+
 
 def make(key: str, token: int) -> str:
     """The context of the batch with this token.
@@ -23,3 +31,14 @@ def parse(context: str) -> tuple[str, int] | None:
     if len(parts) != 4 or not all(parts):
         return None
     return ":".join(parts[:3]), int(parts[3])
+
+
+def fault(context: str) -> str:
+    """Which check refuses a text that `parse` gives None for.
+
+    >>> fault(" "), fault("1:orders:0"), fault("1: :0:7")
+    ('context_blank', 'context_not_four', 'context_part_blank')
+    """
+    if not context.strip():
+        return BLANK
+    return NOT_FOUR if len(context.split(":")) != 4 else PART_BLANK

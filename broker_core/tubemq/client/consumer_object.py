@@ -46,7 +46,7 @@ class ConsumerObject:
     master; one that is missing is opened with the next request.
 
     is_used: it was started once. held: the registered partitions, each with the token of the batch that is out, 0 for
-    none. offsets: key -> current and maximum, in bytes, of the last answer. idle: of them, in turn to be read; resting: those
+    none. offsets: key -> current and maximum, in bytes, of the last answer, and its time. idle: of them, in turn to be read; resting: those
     that are not, because of what a read brought. guarded: refused key -> until when it is not asked for. asked: keys
     whose first register request is over. tokens: how many batches were asked for.
     calls: under way, by thread. last: the last answer of each call by its name. is_watched: whether a look at requests
@@ -69,7 +69,7 @@ class ConsumerObject:
     metadata: PartitionMetadata = field(default_factory=PartitionMetadata)
     next_query_us: int = 0
     held: dict[str, int] = field(default_factory=dict)
-    offsets: dict[str, tuple[int, int]] = field(default_factory=dict)
+    offsets: dict[str, tuple[int, int, int]] = field(default_factory=dict)
     idle: deque[str] = field(default_factory=deque)
     resting: dict[str, int] = field(default_factory=dict)
     guarded: dict[str, int] = field(default_factory=dict)

@@ -9,6 +9,7 @@ import msgspec
 
 from broker_core.sim.program import Program
 from broker_core.tubemq.assignment import Connect, Disconnect
+from broker_core.tubemq.client.call_results import LastAnswer
 from broker_core.tubemq.client.consumer_object import ASSIGNER, ConsumerObject
 
 BOOTING, STARTING, STARTED, REFUSED, STOPPING, STOPPED = (
@@ -44,12 +45,14 @@ class Share(msgspec.Struct, frozen=True, tag="tubemq.consumer.share", array_like
 
 class MakeCall(msgspec.Struct, frozen=True, tag="tubemq.consumer.call", array_like=True):
     """A person makes one of the 17 calls, in a thread of its own. name: the original's. key: partition, topic or confirm
-    context; number: offset, waiting time in ms, source count or 1 for consumed; second: node id."""
+    context; number: offset, waiting time in ms, source count or 1 for consumed; second: node id; filters: of start()'s
+    topics, with commas."""
 
     name: str
     key: str = ""
     number: int = 0
     second: int = 0
+    filters: str = ""
 
 
 class Hold(msgspec.Struct, frozen=True, tag="tubemq.consumer.hold", array_like=True):
@@ -89,6 +92,7 @@ class ProgramState:
     it last looked; told: those that it has told of.
     batch: messages read and not yet handled; reading, context: their partition and confirm context. holds: partition
     whose next batch is held back, "" for any, None for none; unconfirmed: partition -> context of a batch held back.
+    answers: of a person's calls, the last one by name.
     started_us, first_record_us: of the process. is_leaving: it ends when its start() has been answered.
     """
 
@@ -112,6 +116,7 @@ class ProgramState:
     context: str = ""
     holds: str | None = None
     unconfirmed: dict[str, str] = field(default_factory=dict)
+    answers: dict[str, LastAnswer] = field(default_factory=dict)
     started_us: int | None = None
     first_record_us: int | None = None
     is_leaving: bool = False

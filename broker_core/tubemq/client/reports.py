@@ -5,6 +5,7 @@ from __future__ import annotations
 from broker_core.events import Json
 from broker_core.sim.node import Outbox
 from broker_core.tubemq import requests as r
+from broker_core.tubemq.client.call_results import LastAnswer
 from broker_core.tubemq.client.program_state import ProgramState
 from broker_core.tubemq.client_id import host_of
 
@@ -75,8 +76,13 @@ def tell_stopped(state: ProgramState, out: Outbox) -> None:
     out.tell("tubemq.client.stopped", None, {}, {**who(state), "partitions": partitions})
 
 
-def tell_answer(state: ProgramState, name: str, out: Outbox) -> None:
-    """What a person's call came to. code: 0 if it threw an exception."""
-    last = state.consumer.last[name]
-    data = {**who(state), "call": name, "argument": last.argument, "code": last.code}
-    out.tell("tubemq.client.answered", f"tubemq.call.{name}", {}, data)
+def tell_answer(state: ProgramState, name: str, answer: LastAnswer, is_coded: bool, out: Outbox) -> None:
+    """What a person's call came to. is_coded: it gives a code, unless it throws an exception."""
+    data: Json = {**who(state), "call": name, "argument": answer.argument}
+    rule = f"tubemq.call.{name}"
+    if answer.exception:
+        out.tell("tubemq.client.threw", rule, {}, {**data, "exception": answer.exception})
+    elif is_coded:
+        out.tell("tubemq.client.answered", rule, {}, {**data, "code": answer.code})
+    else:
+        out.tell("tubemq.client.returned", rule, {}, data)

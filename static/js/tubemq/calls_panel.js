@@ -2,17 +2,19 @@
 
 import { speak } from "../base/chrome.js";
 import { Refusal } from "../base/commands.js";
-import { fillSelect, setAttribute, setText } from "../base/dom.js";
+import { setAttribute, setText } from "../base/dom.js";
 import { clearErrors, clearWhenChanged, showErrors } from "../base/field_errors.js";
-import { CALLS, DEFAULTS, FieldError, answerWords, argsOf } from "./calls.js";
+import { clock } from "../base/say.js";
+import { CALLS, DEFAULTS, FieldError, answerWords, argsOf, wholeAnswer } from "./calls.js";
 
-const TEXTS = { context: 200, topic: 64, topics: 400 };
+const TEXTS = { context: 300, topic: 300, topics: 300, filters: 300, partition: 300 };
 
 // list: holds a row a call. form: of the chosen one. send(call, args): a promise that fails with a Refusal.
-// -> {write(client, partitions), choose(call, values)}
+// -> {write(client, partitions, name of the client), choose(call, values)}
 export function createCalls(list, form, answer, { send, fail, say, canCall }) {
   const rows = {}, fields = form.querySelector(".form-fields"), name = form.querySelector("h3");
   const submit = form.querySelector("button");
+  const choices = form.appendChild(Object.assign(document.createElement("datalist"), { id: "call-keys" }));
   let chosen = "connect2Partition", inputs = {}, keys = [], client = null;
   for (const call of Object.keys(CALLS)) {
     const row = document.createElement("li"), button = row.appendChild(document.createElement("button"));
@@ -64,17 +66,20 @@ export function createCalls(list, form, answer, { send, fail, say, canCall }) {
     label.className = kind === "flag" ? "check" : "field";
     words.className = "s m";
     speak(words, `balance.field.${field}`);
-    const input = document.createElement(kind === "partition" ? "select" : "input");
+    const input = document.createElement("input");
     inputs[field] = input;
     input.dataset.field = `args.${field}`;
-    if (kind === "partition") fillSelect(input, keys.map((key) => [key, key]), value ?? keys[0]);
-    else if (kind === "flag") {
+    if (kind === "flag") {
       input.type = "checkbox";
       input.checked = value ?? DEFAULTS[field];
     } else {
       Object.assign(input, { value: value ?? DEFAULTS[field] ?? "", autocomplete: "off", spellcheck: false });
       if (kind === "number") input.inputMode = "numeric";
       else input.maxLength = TEXTS[field];
+      if (field === "partition") {
+        input.setAttribute("list", choices.id);
+        input.value = value ?? keys[0] ?? "";
+      }
     }
     if (kind !== "flag") input.className = "n";
     label.append(...(kind === "flag" ? [input, words] : [words, input]));
@@ -105,26 +110,43 @@ export function createCalls(list, form, answer, { send, fail, say, canCall }) {
   choose(chosen);
   return {
     choose,
-    write(next, partitions) {
+    write(next, partitions, named) {
       [client, keys] = [next, partitions];
       for (const [call, { code, text, button }] of Object.entries(rows)) {
-        const words = answerWords(client?.calls[call], say);
+        const words = answerWords(call, client?.calls[call], say);
         setText(code, words.code);
         setAttribute(code, "class", `n ${words.look}`);
         setText(text, words.text);
         setAttribute(button, "title", [call, words.code, words.text].filter(Boolean).join(" "));
       }
-      for (const [field, kind] of CALLS[chosen]) {
-        const input = inputs[field];
-        if (kind === "partition") fillSelect(input, keys.map((key) => [key, key]), input.value || keys[0]);
-      }
+      offer();
       mark();
       const [held] = Object.values(client?.contexts ?? {});
       if (held && inputs.context && inputs.context.value === "") inputs.context.value = held;
-      const last = client?.calls[chosen], words = answerWords(last, say);
-      const refused = words.look === "er" ? say(`balance.code.${words.code}`) : "";
-      setText(answer, last ? [words.code, refused || words.text].filter(Boolean).join(" ") : say("balance.call.never"));
-      answer.dataset.is = words.look === "er" ? "no" : "yes";
+      writeAnswer(named);
     },
   };
+
+  // The partitions that can be chosen; any other can be typed.
+  function offer() {
+    if (choices.dataset.keys === keys.join()) return;
+    const wasEmpty = !choices.dataset.keys;
+    choices.dataset.keys = keys.join();
+    choices.replaceChildren(...keys.map((key) => Object.assign(document.createElement("option"), { value: key })));
+    if (wasEmpty && inputs.partition?.value === "") inputs.partition.value = keys[0] ?? "";
+  }
+
+  // Of a person's own call at this client; what its program calls stands in the list.
+  function writeAnswer(consumer) {
+    const last = client?.answers[chosen], words = wholeAnswer(chosen, last, say), [head, about, lines] = answer.children;
+    const isWaiting = client?.waiting.includes(chosen);
+    setText(head, isWaiting ? say("balance.answer.waits") : [words.code, words.text].filter(Boolean).join(" "));
+    head.dataset.is = !isWaiting && words.look === "er" ? "no" : "yes";
+    setText(about, last && !isWaiting
+      ? say("balance.answer.about", { consumer, argument: last.argument, at: clock(last.at_us) })
+      : "");
+    setText(lines, isWaiting ? "" : words.more.join("\n"));
+    about.hidden = about.textContent === "";
+    lines.hidden = lines.textContent === "";
+  }
 }

@@ -69,7 +69,7 @@ function drawFrame(isForced = false) {
   $("folded").hidden = !folded;
   drawFirst(atUs);
   fillSelect($("client"), names.map((name) => [name, name]), client ?? "");
-  calls.write(client === null ? null : now.clients[client], Object.keys(now.partitions));
+  calls.write(client === null ? null : now.clients[client], Object.keys(now.partitions), client);
   drawWhy(now, atUs);
   verbs.write(verbsOf(laneNow(), client, say));
   forms.write();

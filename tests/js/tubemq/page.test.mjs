@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import * as brokers from "../../../static/js/tubemq/brokers.js";
-import { CALLS, DEFAULTS, FieldError, answerWords, argsOf, orderOf } from "../../../static/js/tubemq/calls.js";
+import { CALLS, DEFAULTS, FieldError, answerWords, argsOf, orderOf, wholeAnswer } from "../../../static/js/tubemq/calls.js";
 import { placed, shortKey, tallOf, widthOf } from "../../../static/js/tubemq/chips.js";
 import * as difference from "../../../static/js/tubemq/difference.js";
 import * as first from "../../../static/js/tubemq/first_record.js";
@@ -155,13 +155,39 @@ test("each of the 17 calls has its last answer in words", () => {
   const { calls } = panelOf(WELL).clients.c1;
   assert.deepEqual(Object.keys(calls).sort(), Object.keys(CALLS).sort());
   assert.equal(Object.keys(CALLS).length, 17);
-  for (const answer of Object.values(calls)) {
-    const { text, code } = answerWords(answer, say);
+  for (const [call, answer] of Object.entries(calls)) {
+    const { text, code } = answerWords(call, answer, say);
     assert.ok(!/undefined|null|\[object/.test(text + code), JSON.stringify(answer));
   }
-  assert.equal(answerWords({ code: 422, argument: "2:flights:1", value: null }, say).look, "er");
-  assert.equal(answerWords({ code: 200, argument: "2:flights:1, -1", value: null }, say).text, "2:1, -1");
-  assert.equal(answerWords(null, say).text, "balance.call.never {}");
+  const told = (call, answer) => answerWords(call, { value: null, exception: "", why: "", ...answer }, say);
+  assert.equal(told("connect2Partition", { code: 422, argument: "2:flights:1" }).look, "er");
+  assert.equal(told("connect2Partition", { code: 200, argument: "2:flights:1, -1" }).text, "2:1, -1");
+  assert.equal(answerWords("connect2Partition", null, say).text, "balance.call.never {}");
+  assert.equal(told("confirmConsume", { code: 400, argument: "2:flights:1:7" }).text, "2:flights:1:7");
+  const thrown = told("confirmConsume", { code: null, exception: "NumberFormatException" });
+  assert.deepEqual(thrown, { code: "", look: "er", text: "NumberFormatException" });
+  assert.deepEqual(told("isPartitionsReady", { code: null, value: true }).text, "balance.yes {}");
+  assert.deepEqual(told("shutdown", { code: null }), { code: "", look: "", text: "balance.call.void {}" });
+});
+
+test("the answer to a person's call stands whole, and names the check that refused", () => {
+  const whole = (call, answer) =>
+    wholeAnswer(call, answer && { code: 200, value: null, exception: "", why: "", argument: "", ...answer }, say);
+  assert.match(whole("start", { code: 400, why: "running" }).text, /^balance.check.running/);
+  assert.match(whole("connect2Partition", { code: 422 }).text, /^balance.code.422/);
+  assert.match(whole("start", null).text, /^balance.answer.none/);
+  const records = [{ key: "AA", offset: 28 }, { key: null, offset: 56 }];
+  const batch = { partition: "1:t:0", curr_offset: 28, max_offset: 280, context: "1:t:0:7", count: 5, records };
+  const { more, text } = whole("getMessage", { value: batch });
+  assert.match(text, /balance.answer.batch .*"count":5/);
+  assert.match(more[0], /"context":"1:t:0:7"/);
+  assert.match(more[2], /^28 AA$/);
+  assert.match(more.at(-1), /balance.answer.more .*3/);
+  const map = whole("getPartitionMetaInfo", { value: { "1:t:0": true, "1:t:1": false } });
+  assert.deepEqual(map.more.map((line) => line.split(" ")[0]), ["balance.answer.open", "balance.answer.closed"]);
+  const info = whole("getCurPartitionOffsetInfos", { code: null, value: { "1:t:0": [28, 56, 15e6] } });
+  assert.match(info.more[0], /"key":"1:t:0","offset":28,"end":56,"at_us":15000000/);
+  assert.match(whole("getCurRegisteredPartSet", { code: null, value: ["1:t:0"] }).text, /^1:t:0$/);
 });
 
 test("what is typed becomes the arguments of the call", () => {
@@ -175,6 +201,9 @@ test("what is typed becomes the arguments of the call", () => {
   assert.deepEqual(orderOf("c1", "confirmConsume", given).args, {
     call: "confirmConsume", key: "1:t:0:7", number: 1, node_id: 0,
   });
+  const started = argsOf("start", { topics: "t", filters: "a,b", source_count: "2", node_id: "0" });
+  assert.equal(orderOf("c1", "start", started).args.filters, "a,b");
+  assert.equal(argsOf("connect2Partition", { partition: " ", offset: "-1" }).partition, " ");
   assert.ok(Object.values(CALLS).flat().every(([name, kind]) => kind !== "number" || name in DEFAULTS));
 });
 

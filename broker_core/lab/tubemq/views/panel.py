@@ -14,8 +14,9 @@ clients     consumer -> client_id, state (booting starting started refused stopp
                 first
             reading: partition of the batch that it works on, ""; unconfirmed: partitions whose batch is handled
             and held back; started_us, first_record_us: when its process started, and had its first record
-            calls: each of the 17 by name -> {at_us, argument, code, value} of its last answer, null: never called.
-            code: null for a call that gives a value
+            calls: each of the 17 by name -> {at_us, argument, code, why, exception, value} of its last answer, null: never
+            called. code: null for a call that gives none; why: which of the client's own checks refused; value: what it
+            gives beside a code. answers: the same of a person's own calls; waiting: those without an answer yet
 brokers     id -> state (online offline), accepts_subscribe, is_black_listed, partitions: their keys
 partitions  key -> broker, hash, node: node id that the modulo gives it, null under another rule; is_configured (the
             master's own state), is_subscribable (now), is_shown (in the group's map, up to a cycle old: null before
@@ -38,7 +39,7 @@ from broker_core.hashing.java_hash import string_hash_unsigned
 from broker_core.lab.consumer import CRASHED, GONE, PAUSED, Consumer
 from broker_core.lab.tubemq.reading import GROUP, MODULO, Client, TubeMqReading
 from broker_core.lab.tubemq.views import unread
-from broker_core.lab.tubemq.views.calls import calls_view
+from broker_core.lab.tubemq.views.calls import answers_view, calls_view, waiting_view
 from broker_core.tubemq import requests as r
 from broker_core.tubemq.assignment import node_of
 from broker_core.tubemq.client.assigner import difference, takes
@@ -134,7 +135,9 @@ def _client(lane: Lane, reads: TubeMqReading, name: str, client: Client) -> Json
         "contexts": dict(sorted(client.unconfirmed.items())),
         "started_us": client.started_us,
         "first_record_us": client.first_record_us,
-        "calls": calls_view(client),
+        "calls": calls_view(client, lane.messages),
+        "answers": answers_view(client, lane.messages),
+        "waiting": waiting_view(client),
     }  # fmt: skip
 
 
@@ -157,6 +160,8 @@ def _given_out(client: PullConsumerState) -> Json:
         "started_us": client.launched_us,
         "first_record_us": client.reader.first_us if client.reader.first_us >= 0 else None,
         "calls": {},
+        "answers": {},
+        "waiting": [],
     }
 
 

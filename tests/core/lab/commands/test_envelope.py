@@ -63,7 +63,7 @@ NEEDED: dict[str, dict[str, Any]] = {
     "rabbitmq_settle": {"how": "nack", "requeue": False},
     "tubemq_restart": {"source_count": -1, "node_id": 2},
     "tubemq_assign": {"partitions": ["1:t:0"], "bootstrap": {"1:t:0": 28}},
-    "tubemq_call": {"call": "connect2Partition", "key": "1:t:0", "number": 56},
+    "tubemq_call": {"call": "connect2Partition", "key": "1:t:0", "number": 56, "filters": "a,b"},
     "tubemq_hold": {"partition": "1:t:0"},
     "tubemq_confirm": {"consumed": False},
     "tubemq_offline": {"broker": 2},
