@@ -1,7 +1,7 @@
 # make run     the whole product: http://127.0.0.1:8000/   (HOST=, PORT=, REDIS_URL=, DATABASE_URL=)
 # make test    everything, in a real browser too           make check   what is quick
 # make bench   the measured figures (bench-smoke: that they run)   make seed SEED=7   one simulated life again
-# make simulate   200 labs; 2,000 clusters, consumer groups, Pulsar subscriptions and TubeMQ clusters under faults; a million messages of Key_Shared; laws on new examples
+# make simulate   200 labs; 2,000 clusters, consumer groups, Pulsar subscriptions, TubeMQ clusters and RabbitMQ brokers under faults; a million messages of Key_Shared; laws on new examples
 
 # The newest Python that the locks are made for; another: make PYTHON=/path/to/python3.11
 PYTHON ?= $(shell for p in python3.12 python3.11 python3; do command -v $$p >/dev/null 2>&1 && $$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 13))' 2>/dev/null && echo $$p && exit; done; echo python3)
@@ -51,11 +51,11 @@ seed: install-dev
 	SEED=$(SEED) $(VENV)/python -m pytest -q $(or $(TESTS),tests/simulation)
 
 # Whole labs (at most 200); Kafka clusters under faults, 500 steps each, and consumer groups on them; Pulsar's subscriptions, and a million messages through
-# Key_Shared; TubeMQ; then the core's laws on other examples than those of `make test`.
+# Key_Shared; TubeMQ; RabbitMQ; then the core's laws on other examples than those of `make test`.
 simulate: install-dev
 	HIGHWATER_SEEDS=$(or $(SEEDS),2000) HIGHWATER_PULSAR_MESSAGES=$(or $(MESSAGES),1000000) \
 	$(VENV)/python -m pytest -n auto -q tests/simulation/test_seeds.py tests/simulation/test_cluster_seeds.py tests/simulation/test_retention_seeds.py tests/simulation/test_compaction_seeds.py tests/simulation/test_group_seeds.py \
-	tests/simulation/test_subscription_seeds.py tests/simulation/test_tubemq_seeds.py tests/simulation/test_key_shared_laws.py
+	tests/simulation/test_subscription_seeds.py tests/simulation/test_tubemq_seeds.py tests/simulation/test_rabbit_seeds.py tests/simulation/test_key_shared_laws.py
 	HIGHWATER_NEW_EXAMPLES=1 $(VENV)/python -m pytest -n auto -q tests/core
 
 # Needs uv. No index addresses in the files: whoever installs uses the index of their own machine.
