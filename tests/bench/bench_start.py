@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
 import urllib.request
 from pathlib import Path
 
@@ -84,7 +85,10 @@ def _address(process: "subprocess.Popen[str]", began: float) -> str:
         if "http://" in line and "Highwater is at" in line:
             address = "http://" + line.split("http://", 1)[1].split("/", 1)[0]
             while time.monotonic() - began < GIVE_UP_S:
-                with urllib.request.urlopen(f"{address}/healthz", timeout=5) as answer:
-                    if answer.status == 200:
-                        return address
+                try:
+                    urllib.request.urlopen(f"{address}/healthz", timeout=5).close()
+                except urllib.error.HTTPError:  # 503: a part of it is not up yet
+                    time.sleep(0.05)
+                else:
+                    return address
     raise RuntimeError("make run ended without an address")

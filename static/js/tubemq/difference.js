@@ -48,10 +48,10 @@ export function layout(panel, { width, atUs, colorOf, words, chosen = null }) {
     let line = y + 34;
     COLUMNS.forEach((what, place) => {
       const x = isNarrow ? LABEL : NAME + place * column, top = isNarrow ? line : y + PAD;
-      const say = (part, at, text) =>
+      const write = (part, at, text) =>
         shapes.push({ id: `${name}/${what}/${part}`, tag: "text", x: at, y: top + 19, text, class: "m" });
-      if (isNarrow) say("label", 12, words.heads[what]);
-      if (!client[what].length) say("none", x, "∅");
+      if (isNarrow) write("label", 12, words.heads[what]);
+      if (!client[what].length) write("none", x, "∅");
       for (const { key, x: dx, y: dy } of cells[place]) {
         shapes.push(...chipShapes(`${name}/${what}/${key}`, key, x + dx, top + dy, {
           ...lookOf(panel, name, what, key), color: colorOf(name), title: words.title(what, name, key),
