@@ -17,10 +17,12 @@ BALANCE = {
     "balance.head.refused": _("{consumer} is refused with {code}."),
     "balance.head.fight": _("{owner} and {rival} both want {key}."),
     "balance.head.fight_many": _(
-        "{count} partitions are wanted by two clients, {key} by {owner} and {rival}."
+        "{count} partitions are wanted by more than one client, {key} by {owner} and {rival}."
     ),
-    "balance.head.wanted": _("Two clients want {key}, and neither has it."),
-    "balance.head.wanted_many": _("{count} partitions are wanted by two clients, and {key} has neither."),
+    "balance.head.wanted": _("More than one client wants {key}, and none has it."),
+    "balance.head.wanted_many": _(
+        "{count} partitions are wanted by more than one client, and none has {key}."
+    ),
     "balance.head.unread": _("{count} of {of} partitions {count?is|are} not read."),
     "balance.head.well": _(
         "{clients?One client reads|{clients} clients read} {count?the partition|all {count} partitions}."
@@ -33,10 +35,19 @@ BALANCE = {
     ),
     "balance.sub.served": _("The master gives them out, and hears from each client what it holds."),
     "balance.sub.nobody": _("The brokers keep the records and how far the group has confirmed."),
-    "balance.sub.offline": _(
+    "balance.offline.kept": _(
         "Their owners keep them by the rule, and no other client may take them: nothing moves."
     ),
+    "balance.offline.moved": _(
+        "The next deal leaves them out and levels the rest, so others’ partitions move; once more at its return."
+    ),
+    "balance.offline.served": _(
+        "The master takes them from their clients with its next cycle, and gives them out again at its return."
+    ),
     "balance.sub.refused": _("The master says why: {why}."),
+    "balance.sub.refused_start": _(
+        "Its own start() refuses the arguments, and no master hears of it: {why}."
+    ),
     "balance.sub.fight": _(
         "A broker has one owner for each partition, and refuses the other client with 410."
     ),
@@ -44,6 +55,10 @@ BALANCE = {
     "balance.each": _("Each client for itself"),
     "balance.each_served": _("What the master gives each client"),
     "balance.rules": _("Rule of the group"),
+    "balance.rules_about": _(
+        "Another rule runs this lane’s history again from the start, with its last 20,000 records: offsets, lag and "
+        "redeliveries are then those of that course."
+    ),
     "balance.rule.modulo": _("hash(key) mod {count} = node id"),
     "balance.rule.off": _("the count is off: modulo gives nobody anything"),
     "balance.rule.sticky": _("keep what one had, then share the rest"),
@@ -64,8 +79,11 @@ BALANCE = {
     "balance.given.has": _("has"),
     "balance.given.releases": _("is to release"),
     "balance.given.registers": _("is to register"),
-    "balance.legend": _("A: by the rule. H: registered. S: may be subscribed. Hatched: in A and not in S."),
+    "balance.legend": _(
+        "A: by the rule. H: registered. S: may be subscribed by the client’s own map. Hatched: in A and not in S."
+    ),
     "balance.left": _("in {left_us}"),
+    "balance.map_age": _("map {age_us} old"),
     "balance.title.takes": _("{key}: the rule gives it to {consumer}"),
     "balance.title.has": _("{key}: {consumer} has registered it"),
     "balance.title.releases": _("{key}: {consumer} releases it with its next pass"),
@@ -88,7 +106,7 @@ BALANCE = {
     "balance.servers": _("Masters and brokers"),
     "balance.lag_about": _("records that wait at the right"),
     "balance.master": _("Master"),
-    "balance.subscribable": _("S = {count} of {of}"),
+    "balance.subscribable": _("{count} of {of} subscribable now"),
     "balance.master_active": _("{name}: {clients} {clients?client|clients}"),
     "balance.master_standby": _("{name}: standby"),
     "balance.master_down": _("{name}: down"),
@@ -247,9 +265,12 @@ BALANCE = {
     "balance.unread.left": _("That is in {left_us}."),
     "balance.unread.let_go": _("Master and brokers let go of it in {left_us}."),
     "balance.unread.not_configured": _("{key} is not configured: no master knows it."),
-    "balance.unread.broker_offline": _(
-        "Broker {broker} is offline. By the rule {key} stays with its client, so no other one takes it."
+    "balance.unread.broker_offline": _("Broker {broker} is offline."),
+    "balance.offline_key.kept": _("By the rule {key} stays with its client, so no other one takes it."),
+    "balance.offline_key.moved": _(
+        "Over the subscribable set {key} is dealt to no client until the broker is back."
     ),
+    "balance.offline_key.served": _("The master gives {key} to no client until the broker is back."),
     "balance.unread.no_subscribing": _("Broker {broker} takes no subscription of this topic."),
     "balance.unread.black_listed": _("The topic is blacklisted for this group."),
     "balance.unread.no_client": _("No client runs."),
@@ -260,7 +281,15 @@ BALANCE = {
     ),
     "balance.unread.client_gone": _("{consumer} has left, and the rule keeps {key} for node id {node_id}."),
     "balance.unread.client_starting": _("{consumer} is starting."),
-    "balance.unread.client_refused": _("The master refuses {consumer} with {refused_code}: {why}."),
+    "balance.unread.not_dealt": _("The last deal gives {key} to no client."),
+    "balance.unread.list_without": _(
+        "By the rule it is {consumer}’s, which has a list by hand without {key}."
+    ),
+    "balance.unread.lists_without": _("Every client has a list by hand, and none of them names {key}."),
+    "balance.unread.client_refused": _(
+        "By the rule it is {consumer}’s, which is refused with {refused_code}: {why}."
+    ),
+    "balance.unread.counts": _("It starts with source count {count}, and the group has {group_count}."),
     "balance.unread.client_stopped": _("{consumer} has stopped."),
     "balance.unread.old_map": _(
         "The map of {consumer} is older than the change: it learns of it with its next pass."
@@ -279,6 +308,9 @@ BALANCE = {
     "balance.brief.no_client": _("no client"),
     "balance.brief.count_off": _("no source count"),
     "balance.brief.not_given": _("no such node"),
+    "balance.brief.not_dealt": _("not dealt"),
+    "balance.brief.list_without": _("not on its list"),
+    "balance.brief.lists_without": _("on no list"),
     "balance.brief.client_crashed": _("crashed"),
     "balance.brief.client_gone": _("left"),
     "balance.brief.client_starting": _("starts"),
@@ -294,6 +326,7 @@ BALANCE = {
     "balance.twin.consumer": _("client"),
     "balance.twin.node": _("node id/source count"),
     "balance.twin.state": _("state"),
+    "balance.twin.map": _("its map"),
     "balance.twin.takes": _("would take"),
     "balance.twin.has": _("has"),
     "balance.twin.releases": _("releases"),

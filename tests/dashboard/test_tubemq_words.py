@@ -16,6 +16,7 @@ from dashboard.sentences.balance import BALANCE
 
 ROOT = Path(__file__).parents[2]
 COLUMNS = ("takes", "has", "releases", "registers")
+OUTAGES = ("kept", "moved", "served")
 FORMS = (
     "restart", "assign", "by_rule", "hold", "confirm", "offline", "online", "accept", "black_list", "expand", "failover",
 )  # fmt: skip
@@ -25,6 +26,8 @@ CODES = sorted({
 })  # fmt: skip
 FAMILIES = {
     "head": ("fight", "fight_many", "wanted", "wanted_many"),
+    "offline": OUTAGES,
+    "offline_key": OUTAGES,
     "column": COLUMNS,
     "given": COLUMNS,
     "title": COLUMNS,
@@ -47,7 +50,7 @@ FAMILIES = {
         KEY_BLANK,
     ),
     "twin": (
-        "consumer", "node", "state", *COLUMNS, "pass", "key", "broker", "subscribable", "shown", "takers", "owner",
+        "consumer", "node", "state", "map", *COLUMNS, "pass", "key", "broker", "subscribable", "shown", "takers", "owner",
         "offset", "end", "lag", "why", "reported",
     ),
     "verb": VERBS,

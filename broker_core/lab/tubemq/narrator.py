@@ -11,6 +11,8 @@ from broker_core.lab.shared.codes import code_of
 from broker_core.lab.tubemq.reading import is_alive
 from broker_core.lab.tubemq.sharing import deal, is_dealt
 from broker_core.tubemq import requests as r
+from broker_core.tubemq.client.assigner import takes
+from broker_core.tubemq.client.program_state import ProgramState
 from broker_core.tubemq.client_id import host_of
 
 if TYPE_CHECKING:
@@ -23,11 +25,19 @@ STARTING_CODES = (
     "tubemq.starting",
     "tubemq.refused",
     "tubemq.node_taken",
+    "tubemq.refused_count",
+    "tubemq.refused_arguments",
     "tubemq.occupied",
+    "tubemq.not_released",
     "tubemq.dealing",
     "tubemq.by_master",
     "tubemq.one_changed",
 )
+
+REFUSED_BECAUSE = {
+    r.SOURCE_COUNT_DIFFERS: "tubemq.refused_count",
+    r.BAD_REQUEST: "tubemq.refused_arguments",
+}
 
 
 class TubeMqNarrator:
@@ -71,9 +81,11 @@ class TubeMqNarrator:
             case "tubemq.client.disconnected" | "tubemq.client.released" | "tubemq.client.stopped":
                 self.reads.notes.stop_reading(event.data["client"], lane.now_us, event.data["partitions"])
             case "tubemq.client.refused":
-                self.say_refused(
-                    lane, event.data["consumer"], event.data["code"], event.inputs.get("node_id", -1)
-                )
+                name, code = event.data["consumer"], event.data["code"]
+                if code == r.PARTITION_OCCUPIED:
+                    self.say_occupied(lane, name, event.inputs.get("partition"))
+                else:
+                    self.say_refused(lane, name, code, event.inputs.get("node_id", -1))
 
     def begin_reading(self, lane: Lane, event: TurningPoint) -> None:
         """Partitions are read again: the bill notes for how long they were not."""
@@ -99,11 +111,26 @@ class TubeMqNarrator:
         ):  # else the master has given it up while its refusal was on its way
             lane.say("tubemq.node_taken", consumer=name, code=code, holder=holders[0])
         else:
-            lane.say(
-                "tubemq.occupied" if code == r.PARTITION_OCCUPIED else "tubemq.refused",
-                consumer=name,
-                code=code,
-            )
+            lane.say(REFUSED_BECAUSE.get(code, "tubemq.refused"), consumer=name, code=code)
+
+    def say_occupied(self, lane: Lane, name: str, key: str | None) -> None:
+        """A broker has another owner: a session of a client that is no more, or a client that is alive."""
+        code = r.PARTITION_OCCUPIED
+        client = self.reads.client(lane.consumers[name].incarnation)
+        if key is None and isinstance(client, ProgramState) and client.last_pass is not None:
+            key = next((each for each, of in client.last_pass.refused.items() if of == code), None)
+        owner = "" if key is None else self.reads.place(key).owner
+        holder = lane.consumers.get(host_of(owner)) if owner else None
+        if key is None or holder is None or not is_alive(holder) or holder.name == name:
+            lane.say("tubemq.occupied", consumer=name, code=code)
+            return
+        other = self.reads.client(holder.incarnation)
+        if other.client_id != owner:
+            lane.say("tubemq.occupied", consumer=name, code=code)
+            return
+        is_theirs = isinstance(other, ProgramState) and key in takes(other, self.reads.partition_keys)
+        said = "tubemq.given_twice" if is_theirs else "tubemq.not_released"
+        lane.say(said, consumer=name, code=code, partition=key, holder=holder.name)
 
     def sentence_now(self, lane: Lane) -> Json:
         return lane.sentence

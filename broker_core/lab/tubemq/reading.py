@@ -11,7 +11,7 @@ from broker_core.events import Json
 from broker_core.hashing.java_hash import java_text, string_hash_unsigned
 from broker_core.lab.consumer import CRASHED, GONE, Consumer
 from broker_core.lab.tubemq.notes import Notes
-from broker_core.lab.tubemq.views.clients import clients_view, partitions_view
+from broker_core.lab.tubemq.views.clients import also_given, clients_view, partitions_view
 from broker_core.lab.workload.live_keys import NO_KEY
 from broker_core.sim.slot import CRASHED as NODE_CRASHED
 from broker_core.sim.slot import Slot
@@ -198,6 +198,12 @@ class TubeMqReading:
         return self.plan_of
 
     def _planned(self) -> list[str | None]:
+        takers = self.ruled()
+        self._give(takers, self.notes.by_hand)
+        return takers
+
+    def ruled(self) -> list[str | None]:
+        """`planned`, by the rule alone."""
         notes = self.notes
         takers: list[str | None] = [None] * len(self.partition_keys)
         if self.by_master:
@@ -214,11 +220,10 @@ class TubeMqReading:
             for count, names in by_count.items():
                 for place, node_id in enumerate(self.nodes_of(count) if count > 0 else ()):
                     takers[place] = takers[place] or names.get(node_id)
-        self._give(takers, notes.by_hand)
         return takers
 
-    def _give(self, takers: list[str | None], shares: Mapping[str, list[str]]) -> None:
-        for name, keys in shares.items():
+    def _give(self, takers: list[str | None], shares: dict[str, list[str]]) -> None:
+        for name, keys in reversed(shares.items()):  # of two lists with one partition the older one counts
             for key in keys:
                 if key in self.place_of and name in self.notes.plan:
                     takers[self.place_of[key]] = name
@@ -244,6 +249,13 @@ class TubeMqReading:
         """The source count that the group's clients start with, NOT_USED where rules deal partitions out."""
         is_counted = self.algorithm == MODULO and self.notes.own_rule is None and self.source_count is None
         return len(self.notes.plan) if is_counted else NOT_USED
+
+    def group_count(self) -> int:
+        """The source count that the active master checks; while it knows no member, the one to start with."""
+        group = self.master()[1].groups.get(GROUP)
+        if self.counted() == NOT_USED or group is None or not group.members:
+            return self.counted()
+        return max(group.terms.source_count, NOT_USED)
 
     def units(self) -> dict[str, str | None]:
         return dict(zip(self.partition_keys, self.planned(), strict=True))
@@ -406,7 +418,13 @@ class TubeMqReading:
             "brokers": list(self.brokers),
             "clients": clients_view(self.lane.consumers.values(), present, notes.plan),
             "partitions": partitions_view(
-                partitions, places, units, self.lane.ledger.units_before(), notes.stopped, self.lane.consumers
+                partitions,
+                places,
+                units,
+                also_given(self.partition_keys, units, self.ruled(), notes.by_hand),
+                self.lane.ledger.units_before(),
+                notes.stopped,
+                self.lane.consumers,
             ),
         }
 

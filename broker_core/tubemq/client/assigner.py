@@ -12,6 +12,7 @@ person gives an offset, where the example gives the offset that it read last.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Collection
 
 from broker_core.clock import SECOND_US
 from broker_core.sim.node import Outbox
@@ -154,10 +155,11 @@ def difference(state: ProgramState) -> tuple[list[str], list[str]]:
     )
 
 
-def takes(state: ProgramState) -> list[str]:
-    """What the rule gives it of all configured partitions, subscribable or not, with the map that it has."""
+def takes(state: ProgramState, configured: Collection[str]) -> list[str]:
+    """What the rule gives it of all configured partitions, subscribable or not, with the map that it has; of
+    `configured` while it has none, as one that its master refuses."""
     consumer = state.consumer
-    status = consumer.metadata.status
+    keys = consumer.metadata.status or configured
     if state.share is not None:
-        return [key for key in sorted(state.share) if key in status]
-    return owned_by(status, consumer.source_count, consumer.node_id) if status else []
+        return [key for key in sorted(state.share) if key in keys]
+    return owned_by(keys, consumer.source_count, consumer.node_id)

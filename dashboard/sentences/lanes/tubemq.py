@@ -49,7 +49,15 @@ TUBEMQ = {
         "The broker dropped the session of the old {consumer}; its {partitions} {partitions?partition "
         "is|partitions are} free again."
     ),
-    "tubemq.refused": _("{consumer} was refused (code {code}): its sourceCount is not the group's."),
+    "tubemq.refused": _("The master refused {consumer} with code {code}."),
+    "tubemq.refused_count": _("{consumer} was refused (code {code}): its sourceCount is not the group's."),
+    "tubemq.refused_arguments": _(
+        "{consumer} does not start (code {code}): its own start() refuses the arguments, and no master hears of it."
+    ),
+    "tubemq.given_twice": _(
+        "{consumer} is refused ({code}): {partition} was given to {holder} as well, which is alive and has it."
+    ),
+    "tubemq.not_released": _("{consumer} must wait ({code}): {holder} has not released {partition} yet."),
     "tubemq.node_taken": _(
         "{consumer} was refused ({code}): its nodeId still belongs to the session of the old {holder}."
     ),
@@ -73,8 +81,8 @@ TUBEMQ = {
         "{clients} {clients?client waits|clients wait}: the master gives partitions out in its next cycle, at most 30 s away."
     ),
     "tubemq.master_dealt": _(
-        "{from_count} → {to_count} clients: the master moved {partitions_moved} of {partitions_total} partitions, "
-        "paused for up to {pause_us}."
+        "{from_count} → {to_count} clients: the master moved {partitions_moved} of {partitions_total} partitions. "
+        "The longest that one was not read, for whatever reason: {pause_us}."
     ),
     "tubemq.one_changed": _(
         "sourceCount {from_count} → {to_count} for the newcomer alone: the other clients run with their own."

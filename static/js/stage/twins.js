@@ -93,8 +93,9 @@ function actives(picture, words) {
 }
 
 function clients(picture, lane, words) {
+  const given = (p) => [p.assigned, ...p.also].filter((name) => name !== null).join(words["list.comma"]);
   const rows = Object.entries(picture.partitions).map(([key, p]) =>
-    [key, owner(p, words), dash(p.assigned), dash(p.before), number(p.lag)]);
+    [key, owner(p, words), given(p) || NONE, dash(p.before), number(p.lag)]);
   return [["twin.partition", "twin.owner", "twin.assigned", "twin.before", "twin.lag"], rows];
 }
 

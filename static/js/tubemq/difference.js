@@ -1,12 +1,14 @@
 // What each client would take, has, releases and registers, as its next pass computes it: a row a client.
 //
-//     would take A (by the rule) | has H | releases H - (A and S) | registers (A and S) - H        S: subscribable
+//     would take A (by the rule) | has H | releases H - (A and S) | registers (A and S) - H
+//
+// S: subscribable by the client's own map, which is as old as its last query.
 
 import { inTurn } from "../base/say.js";
 import { paint } from "../drawing/paint.js";
 import { chipShapes, placed, tallOf } from "./chips.js";
 
-const NAME = 134, HEAD = 44, PAD = 9, ROW_LEAST = 46, NARROW = 620, LABEL = 96, PERIOD_US = 10e6;
+const NAME = 134, HEAD = 44, PAD = 9, ROW_LEAST = 62, NARROW = 620, LABEL = 96, PERIOD_US = 10e6;
 export const ROWS_MOST = 12;
 const COLUMNS = ["takes", "has", "releases", "registers"];
 
@@ -44,7 +46,7 @@ export function layout(panel, { width, atUs, colorOf, words, chosen = null }) {
     if (name === next) {
       shapes.push({ id: `${name}/next`, tag: "rect", x: 0, y: y + 1, width: 3, height: tall - 2, class: "next" });
     }
-    shapes.push(...whoShapes(name, client, y, { atUs, color: colorOf(name), words }));
+    shapes.push(...whoShapes(name, client, y, { atUs, color: colorOf(name), words, isNarrow }));
     let line = y + 34;
     COLUMNS.forEach((what, place) => {
       const x = isNarrow ? LABEL : NAME + place * column, top = isNarrow ? line : y + PAD;
@@ -67,7 +69,7 @@ export function layout(panel, { width, atUs, colorOf, words, chosen = null }) {
 
 function lookOf({ clients, partitions }, name, what, key) {
   const partition = partitions[key], client = clients[name];
-  if (what === "takes") return { look: partition?.is_subscribable ? "has" : "void" };
+  if (what === "takes") return { look: client.closed.includes(key) ? "void" : "has" };
   if (what === "has") return { look: client.pass?.registers.includes(key) ? "moved" : "has" };
   if (what === "releases") return { look: "goes" };
   return { look: partition?.refused.includes(name) || client.pass?.refused?.[key] ? "refused" : "comes" };
@@ -86,7 +88,7 @@ function headShapes(column, words) {
 }
 
 // Name, node id, state; for one that runs the time to its next pass, as an arc and in figures.
-function whoShapes(name, client, y, { atUs, color, words }) {
+function whoShapes(name, client, y, { atUs, color, words, isNarrow }) {
   const left = client.next_pass_us === null ? null : Math.max(0, client.next_pass_us - atUs);
   const isRunning = client.state === "started" && left !== null;
   const top = [
@@ -106,6 +108,10 @@ function whoShapes(name, client, y, { atUs, color, words }) {
     { id: `${name}/ring`, tag: "circle", cx: 19, cy: y + 31, r: 6, class: "ring" },
     { id: `${name}/arc`, tag: "path", d: arc(19, y + 31, 6, left / PERIOD_US), class: "arc" },
     { id: `${name}/left`, tag: "text", x: 33, y: y + 36, text: words.left(left, client), class: "n m" },
+    {
+      id: `${name}/age`, tag: "text", x: isNarrow ? 150 : 12, y: y + (isNarrow ? 36 : 55), text: words.age(client),
+      class: "m",
+    },
   ];
 }
 

@@ -62,7 +62,7 @@ function drawFrame(isForced = false) {
   setText($("title"), head);
   setText($("sub"), meaning);
   drawRule(now);
-  drawPicture("difference", now, { words: differenceWords(now, say), atUs });
+  drawPicture("difference", now, { words: differenceWords(now, atUs, say), atUs });
   drawPicture("brokers", now, { words: brokerWords(now, atUs, say) });
   const { folded } = difference.rowsOf(now.clients);
   setText($("folded"), folded ? say("balance.folded", { count: folded }) : "");

@@ -9,7 +9,11 @@ export const unreadOf = (panel) => Object.entries(panel.partitions).filter(([, {
 
 // Two clients want one partition: the rule gives it to both, or a broker has refused one of them.
 export const fightsOf = (panel) =>
-  Object.entries(panel.partitions).filter(([, { takers, refused }]) => takers.length > 1 || refused.length > 0);
+  Object.entries(panel.partitions).filter(([, { takers, refused }]) =>
+    refused.length > 0 || running(panel, takers).length > 1);
+
+// Whom its master refuses asks no broker.
+const running = ({ clients }, names) => names.filter((name) => clients[name]?.state !== "refused");
 
 // -> [what happens, what it means]
 export function story(panel, atUs, say) {
@@ -24,16 +28,16 @@ export function story(panel, atUs, say) {
   if (closed.length) {
     const count = unread.filter(([, { unread: why }]) => why.code === "broker_offline").length;
     const params = { brokers: names(closed), many: closed.length, count };
-    return [say("balance.head.offline", params), say("balance.sub.offline")];
+    return [say("balance.head.offline", params), say(`balance.offline.${outageOf(panel)}`)];
   }
   if (refused) {
-    const [name, { refused_code: code }] = refused;
-    const why = say("balance.sub.refused", { why: refusal(code, say) });
+    const [name, { refused_code: code, is_own_refusal: isOwn }] = refused;
+    const why = say(isOwn ? "balance.sub.refused_start" : "balance.sub.refused", { why: refusal(code, say) });
     return [say("balance.head.refused", { consumer: name, code }), why];
   }
   if (fights.length) {
     const [key, { takers, owner, refused: out }] = fights[0];
-    const rival = [...out, ...takers].find((name) => name !== owner) ?? "";
+    const rival = [...out, ...running(panel, takers)].find((name) => name !== owner) ?? "";
     const code = owner === null ? "wanted" : "fight", many = fights.length > 1 ? "_many" : "";
     const params = { key: shortKey(key), owner: owner ?? "", rival, count: fights.length };
     return [say(`balance.head.${code}${many}`, params), say("balance.sub.fight")];
@@ -43,8 +47,16 @@ export function story(panel, atUs, say) {
     return [say("balance.head.unread", { count: unread.length, of: total }), whyWords(panel, key, why, atUs, say)];
   }
   const meaning = say(isServed(panel) ? "balance.sub.served" : "balance.sub.well");
-  const readers = clients.filter(([, { has }]) => has.length).length;
+  const readers = new Set(Object.values(panel.partitions).map(({ owner }) => owner)).size;
   return [say("balance.head.well", { count: total, clients: readers }), meaning];
+}
+
+// What an outage does to the partitions of its broker: their clients keep them, another deal leaves them out, or the
+// master takes them away.
+function outageOf(panel) {
+  if (isServed(panel)) return "served";
+  const { id, over, own } = panel.rule;
+  return over === "subscribable" && (own || id !== "modulo") ? "moved" : "kept";
 }
 
 // The rule in one line, as an arithmetic where it is one.
@@ -81,8 +93,12 @@ export function whyWords(panel, key, why, atUs, say) {
     ...params, key: shortKey(key), broker, refused_code: refusedCode,
     why: refusedCode ? refusal(refusedCode, say) : "",
   });
+  const isDown = code === "broker_offline";
+  const outage = isDown ? [say(`balance.offline_key.${outageOf(panel)}`, { key: shortKey(key) })] : [];
+  const counts = "group_count" in params ? [say("balance.unread.counts", params)] : [];
   const then = code === "client_crashed" ? "balance.unread.let_go" : "balance.unread.left";
-  return sentences([cause, ...(left ? [say(then, { left_us: left })] : []), ...arithmetic(panel, key, say)]);
+  const soon = left ? [say(then, { left_us: left })] : [];
+  return sentences([cause, ...outage, ...counts, ...soon, ...arithmetic(panel, key, say)]);
 }
 
 // Whose the modulo makes a partition, as a division.
@@ -95,7 +111,7 @@ function arithmetic({ partitions, rule, clients }, key, say) {
 }
 
 // Words of the set difference.
-export function differenceWords(panel, say) {
+export function differenceWords(panel, atUs, say) {
   const columns = isServed(panel) ? "given" : "column";
   return {
     who: say("balance.who"), pass: isServed(panel) ? "" : say("balance.pass"),
@@ -108,6 +124,7 @@ export function differenceWords(panel, say) {
     node: ({ node_id: node }) => (node < 0 ? "" : `#${node}`),
     state: (client) => stateWords(client, say),
     tone: ({ state }) => (state === "refused" || IS_DOWN.includes(state) ? "er" : "m"),
+    age: ({ map_us: asked }) => (asked === null ? "" : say("balance.map_age", { age_us: Math.max(1, atUs - asked) })),
     left: (us) => say("balance.left", { left_us: Math.max(1, us) }),
     title: (what, name, key) => say(`balance.title.${what}`, { consumer: name, key }),
   };
@@ -156,7 +173,7 @@ export function brokerCode({ state, accepts_subscribe: accepts, is_black_listed:
 // Who reads a partition, or why nobody does, in a few words.
 function readerWords(panel, key, partition, atUs, say) {
   const { owner, refused, takers, unread } = partition;
-  const rivals = [...new Set([...refused, ...takers])].filter((name) => name !== owner);
+  const rivals = [...new Set([...refused, ...running(panel, takers)])].filter((name) => name !== owner);
   if (!partition.is_subscribable) {
     const consumer = takers[0] ?? null;
     return { look: "void", tone: "m", text: consumer ? say("balance.waits_for", { consumer }) : say("balance.nobody") };
@@ -179,9 +196,10 @@ function readerWords(panel, key, partition, atUs, say) {
 export function clientTable(panel, atUs, say) {
   const list = (keys) => keys.map(shortKey).join(" ") || "∅";
   return {
-    head: headOf(["consumer", "node", "state", "takes", "has", "releases", "registers", "pass"], say),
+    head: headOf(["consumer", "node", "state", "map", "takes", "has", "releases", "registers", "pass"], say),
     rows: Object.entries(panel.clients).map(([name, client]) => [
       name, client.node_id < 0 ? "–" : `${client.node_id}/${client.source_count}`, stateWords(client, say),
+      client.map_us === null ? "–" : say("balance.map_age", { age_us: Math.max(1, atUs - client.map_us) }),
       list(client.takes), list(client.has), list(client.releases), list(client.registers),
       client.next_pass_us === null ? "–" : say("balance.left", { left_us: Math.max(1, client.next_pass_us - atUs) }),
     ]),

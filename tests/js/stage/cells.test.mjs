@@ -51,7 +51,7 @@ for (const count of [1, 3, 10, 12, 24, 36, 100, 512]) {
           [...Array(count).keys()].map((place) => [
             `${1 + (place % 3)}:flights:${Math.floor(place / 3)}`,
             {
-              broker: 1 + (place % 3), id: Math.floor(place / 3), owner, assigned: "c1", before: "c2",
+              broker: 1 + (place % 3), id: Math.floor(place / 3), owner, assigned: "c1", also: [], before: "c2",
               stopped: place % 2 === 0,
             },
           ]),

@@ -24,7 +24,7 @@ const told = (view) => story(panelOf(view), view.at_us, say);
 const colorOf = (view) => (name) => view.lanes.tubemq.consumers[name]?.color ?? null;
 const drawn = (view, width, picture, more = {}) => {
   const panel = panelOf(view);
-  const words = picture === difference ? differenceWords(panel, say) : brokerWords(panel, view.at_us, say);
+  const words = picture === difference ? differenceWords(panel, view.at_us, say) : brokerWords(panel, view.at_us, say);
   return picture.layout(panel, { width, atUs: view.at_us, colorOf: colorOf(view), words, ...more });
 };
 const changed = (view, change) => {
@@ -57,6 +57,42 @@ test("two clients that want one partition are named with it", () => {
   assert.equal(fightsOf(panelOf(WELL)).length, 0);
 });
 
+test("whom its master refuses fights with no client, and is named as refused", () => {
+  const refused = changed(WELL, ({ clients, partitions }) => {
+    Object.assign(clients.c4, { state: "refused", refused_code: 429 });
+    Object.values(partitions)[0].takers = ["c1", "c4"];
+  });
+  assert.equal(fightsOf(panelOf(refused)).length, 0);
+  assert.ok(!drawn(refused, 860, brokers).shapes.some(({ text }) => /balance.fought/.test(text ?? "")));
+  const own = changed(WELL, ({ clients: { c3 } }) => Object.assign(c3, {
+    state: "refused", refused_code: 400, is_own_refusal: true,
+  }));
+  assert.match(told(own)[1], /balance.sub.refused_start .*balance.code.400/);
+});
+
+test("what an outage moves follows from the rule, the set it shares out and who balances", () => {
+  const outage = (rule) => {
+    const view = changed(OFFLINE, (panel) => Object.assign(panel.rule, rule));
+    const panel = panelOf(view), isDown = ([, { unread }]) => unread.code === "broker_offline";
+    const [key, { unread }] = unreadOf(panel).find(isDown);
+    return [told(view)[1], whyWords(panel, key, unread, view.at_us, say)];
+  };
+  for (const [rule, code] of [
+    [{ id: "modulo", over: "subscribable" }, "kept"], [{ id: "by_lag", over: "configured" }, "kept"],
+    [{ id: "by_lag", over: "subscribable" }, "moved"], [{ id: "modulo", over: "subscribable", own: "x" }, "moved"],
+    [{ id: "server", over: "subscribable" }, "served"], [{ id: "article", over: "configured" }, "served"],
+  ]) {
+    const [head, why] = outage(rule);
+    assert.match(head, new RegExp(`balance.offline.${code} `));
+    assert.match(why, new RegExp(`balance.offline_key.${code} `));
+  }
+});
+
+test("readers are those who own a partition, whoever else runs", () => {
+  const idle = changed(WELL, ({ partitions }) => Object.values(partitions).forEach((each) => (each.owner = "c1")));
+  assert.match(told(idle)[0], /balance.head.well .*"clients":1}/);
+});
+
 test("pictures stay in their frame at every width, with ids of their own", () => {
   for (const view of VIEWS) for (const width of WIDTHS) for (const picture of [difference, brokers]) {
     const { shapes, height } = drawn(view, width, picture);
@@ -77,7 +113,7 @@ test("a client's row shows what it would take, has, releases and registers", () 
   const { shapes } = drawn(open, 860, difference), looks = (prefix) =>
     shapes.filter(({ id }) => id.startsWith(`c1/${prefix}/`) && id.endsWith("/box")).map((each) => each.class);
   const { clients: { c1 }, partitions } = panelOf(open);
-  assert.deepEqual(looks("takes"), c1.takes.map((key) => `chip ${partitions[key].is_subscribable ? "has" : "void"}`));
+  assert.deepEqual(looks("takes"), c1.takes.map((key) => `chip ${c1.closed.includes(key) ? "void" : "has"}`));
   assert.ok(looks("takes").includes("chip void"), "what is assigned and not subscribable is hatched");
   assert.deepEqual([looks("releases"), looks("registers")], [["chip goes"], ["chip comes"]]);
 });

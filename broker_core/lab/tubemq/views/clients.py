@@ -55,15 +55,32 @@ def client_view(node_id: int | None, state: str, next_tick_us: int | None, refus
     }
 
 
+def also_given(
+    keys: Sequence[str],
+    assigned: Mapping[str, str | None],
+    ruled: Sequence[str | None],
+    by_hand: Mapping[str, list[str]],
+) -> dict[str, list[str]]:
+    """Partition -> consumers to whom it falls besides the one of `assigned`, by lists that persons gave: nothing compares
+    these with one another or with the rule. ruled: whom the rule gives each."""
+    also: dict[str, list[str]] = {}
+    for key, by_rule in zip(keys, ruled, strict=True) if by_hand else ():
+        listed = [name for name, own in by_hand.items() if key in own]
+        names = dict.fromkeys([by_rule, *listed])
+        also[key] = [name for name in names if name is not None and name != assigned[key]]
+    return also
+
+
 def partitions_view(
     partitions: Mapping[str, Partition],
     places: Mapping[str, Consumed],
     assigned: Mapping[str, str | None],
+    also: Mapping[str, list[str]],
     before: Mapping[str, str | None],
     stopped: Collection[str],
     names: Collection[str],
 ) -> Json:
-    """assigned: whom each falls to; before: and did before the last change. stopped: those that nobody reads.
+    """assigned: whom each falls to; also: to whom else; before: and did before the last change. stopped: those that nobody reads.
     names: consumers of the lane."""
     views: Json = {}
     for key, partition in partitions.items():
@@ -73,6 +90,7 @@ def partitions_view(
             "broker": int(broker),
             "id": int(number),
             "assigned": assigned[key],
+            "also": also.get(key, []),
             "owner": owner if owner in names else None,
             "before": before.get(key),
             "lag": partition.end - places[key].offset,

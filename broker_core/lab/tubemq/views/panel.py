@@ -1,15 +1,17 @@
 """The TubeMQ page's view of its lane: panel `tubemq`, made while that page is open.
 
 rule        id: of the lane's algorithm; over: "configured" or "subscribable", the set that clients share out;
-            source_count: what the group's clients should start with, -1 for a count that is not used;
+            source_count: what the group's clients have to start with, -1 for a count that is not used;
             own: text of the user's own rule, null without one; failed: {reason, line, code, params}, why that gave no
             answer the last time, so that the shares before it hold; null if it did. line: 0 where it has none; code: of
             a limit, "" for an exception of its own
 clients     consumer -> client_id, state (booting starting started refused stopping stopped crashed gone), node_id and
-            source_count as it gave them to start() (-2: not used), refused_code, next_pass_us, map_us (when it
+            source_count as it gave them to start() (-2: not used), refused_code, is_own_refusal (its own
+            start() refuses its arguments, and no master hears of it), next_pass_us, map_us (when it
             last asked the master, null: never), by_hand (its partitions are a list that a person gave)
-            takes: what the rule gives it, by its own map; has: registered; releases, registers: the set difference
-            as its next pass would compute it now, (H - (A and S)) and ((A and S) - H)
+            takes: what the rule gives it, by its own map, or by what is configured while it has none; closed: what its
+            map says may not be subscribed; has: registered; releases, registers: the set difference as its next pass
+            would compute it now, (H - (A and S)) and ((A and S) - H)
             pass: its last one, {at_us, releases, registers, refused: key -> code}, null before the
                 first
             reading: partition of the batch that it works on, ""; unconfirmed: partitions whose batch is handled
@@ -18,9 +20,11 @@ clients     consumer -> client_id, state (booting starting started refused stopp
             called. code: null for a call that gives none; why: which of the client's own checks refused; value: what it
             gives beside a code. answers: the same of a person's own calls; waiting: those without an answer yet
 brokers     id -> state (online offline), accepts_subscribe, is_black_listed, partitions: their keys
-partitions  key -> broker, hash, node: node id that the modulo gives it, null under another rule; is_configured (the
+partitions  key -> broker, hash, node: node id that the modulo gives it, null under another rule or on a list by
+            hand; is_configured (the
             master's own state), is_subscribable (now), is_shown (in the group's map, up to a cycle old: null before
-            the first), takers: consumers that the rule gives it, owner: consumer registered at the broker,
+            the first), takers: consumers that the rule gives it, those that run first, owner: consumer registered at the broker,
+            at one that is down: who still holds it,
             owner_until_us, refused: consumers that were refused it (410) lately, offset, end (bytes), lag, pending
             (messages)
             unread: null, or {"code", ...} of `unread.py`: why its records wait
@@ -37,14 +41,16 @@ from typing import TYPE_CHECKING
 from broker_core.events import Json
 from broker_core.hashing.java_hash import string_hash_unsigned
 from broker_core.lab.consumer import CRASHED, GONE, PAUSED, Consumer
-from broker_core.lab.tubemq.reading import GROUP, MODULO, Client, TubeMqReading
+from broker_core.lab.tubemq.reading import GROUP, Client, TubeMqReading
+from broker_core.lab.tubemq.sharing import is_dealt
 from broker_core.lab.tubemq.views import unread
 from broker_core.lab.tubemq.views.calls import answers_view, calls_view, waiting_view
 from broker_core.tubemq import requests as r
 from broker_core.tubemq.assignment import node_of
 from broker_core.tubemq.client.assigner import difference, takes
-from broker_core.tubemq.client.program_state import STARTED, ProgramState
+from broker_core.tubemq.client.program_state import REFUSED, STARTED, ProgramState
 from broker_core.tubemq.client.pull_consumer_state import PullConsumerState
+from broker_core.tubemq.client.start_arguments import start_refusal
 from broker_core.tubemq.client_id import host_of
 from broker_core.tubemq.configuration import ConfiguredBroker
 from broker_core.tubemq.master import BALANCE_PERIOD_US, MasterState
@@ -68,7 +74,7 @@ def tubemq_view(lane: Lane, reads: TubeMqReading) -> Json:
         "rule": {
             "id": lane.algorithm,
             "over": reads.over,
-            "source_count": reads.counted(),
+            "source_count": reads.group_count(),
             "own": reads.notes.own_rule,
             "failed": reads.notes.rule_failure,
         },
@@ -112,6 +118,7 @@ def _client(lane: Lane, reads: TubeMqReading, name: str, client: Client) -> Json
         "client_id": client.client_id,
         "state": _state(lane.consumers[name], client),
         "refused_code": client.refused_code or None,
+        "is_own_refusal": _refuses_itself(client),
         "by_hand": name in reads.notes.by_hand,
         "has": sorted(client.registered),
         "reading": client.reading,
@@ -125,7 +132,8 @@ def _client(lane: Lane, reads: TubeMqReading, name: str, client: Client) -> Json
         "source_count": client.consumer.source_count,
         "next_pass_us": client.next_pass_us,
         "map_us": client.map_us,
-        "takes": takes(client),
+        "takes": takes(client, reads.partition_keys),
+        "closed": sorted(key for key, is_open in client.consumer.metadata.status.items() if not is_open),
         "releases": releases,
         "registers": registers,
         "pass": last and {
@@ -152,6 +160,7 @@ def _given_out(client: PullConsumerState) -> Json:
         "next_pass_us": None,
         "map_us": None,
         "takes": sorted(client.registered),
+        "closed": [],
         "releases": [key for key in partitions if key in client.registered] if is_release else [],
         "registers": [] if is_release else [key for key in partitions if key not in client.registered],
         "pass": None,
@@ -163,6 +172,14 @@ def _given_out(client: PullConsumerState) -> Json:
         "answers": {},
         "waiting": [],
     }
+
+
+def _refuses_itself(client: Client) -> bool:
+    return (
+        isinstance(client, ProgramState)
+        and client.phase == REFUSED
+        and bool(start_refusal(dict.fromkeys(client.topics), client.source_count, client.node_id))
+    )
 
 
 def _state(consumer: Consumer, client: Client) -> str:
@@ -182,14 +199,19 @@ def _broker(reads: TubeMqReading, broker_id: int, broker: ConfiguredBroker, mast
 def _partitions(
     lane: Lane, reads: TubeMqReading, present: dict[str, Client], clients: Json, master: MasterState
 ) -> Json:
-    shown, units, count = reads.group_map(), reads.units(), reads.counted()
+    shown, units, count = reads.group_map(), reads.units(), reads.group_count()
+    listed = {key for keys in reads.notes.by_hand.values() for key in keys}
     views: Json = {}
     for key, partition in reads.partitions().items():
         place = reads.place(key)
-        owner = host_of(place.owner) if host_of(place.owner) in lane.consumers else None
+        owner = _owner(lane, reads, present, key)
         why = _unsubscribable(reads, key, master)
-        names = [name for name, client in clients.items() if key in client["takes"]]
-        # A client that has no map yet, or is gone, takes nothing: then whom the group means.
+        names = sorted(
+            (name for name, client in clients.items() if key in client["takes"]),
+            key=lambda name: clients[name]["state"] != STARTED,
+        )
+        node = node_of(key, count) if count > 0 and key not in listed else None
+        # A client that has left takes nothing: then whom the group means.
         meant = names or [name for name in (units[key],) if name is not None]
         takers = [
             _taker(lane, name, present[name], clients[name], key)
@@ -201,13 +223,13 @@ def _partitions(
         views[key] = {
             "broker": broker_of(key),
             "hash": string_hash_unsigned(key),
-            "node": node_of(key, count) if count > 0 else None,
+            "node": node,
             "is_configured": why != unread.NOT_CONFIGURED,
             "is_subscribable": not why,
             "is_shown": shown.get(key),
             "takers": names,
             "owner": owner,
-            "owner_until_us": place.deadline_us if place.owner else None,
+            "owner_until_us": place.deadline_us if place.owner and broker_of(key) not in reads.notes.down else None,
             "refused": [name for name, client in present.items() if _refused_until(client, key) > lane.now_us],
             "offset": place.offset * r.ENTRY_BYTES,
             "end": partition.end * r.ENTRY_BYTES,
@@ -215,12 +237,42 @@ def _partitions(
             "pending": place.pending,
             "unread": unread.why_unread(
                 unsubscribable=why, is_read=is_read, owner=owner, takers=takers,
-                rule_is_off=reads.algorithm == MODULO
-                and any(client["source_count"] <= 0 for client in clients.values()), clients=len(present),
+                rule=_rule(lane, reads, present, clients, key, node), clients=len(present),
                 cycle_us=_next_cycle_us(lane.now_us, master) if reads.by_master else None,
             ),
         }  # fmt: skip
     return views
+
+
+def _owner(lane: Lane, reads: TubeMqReading, present: dict[str, Client], key: str) -> str | None:
+    """Whom the broker has registered. One that is down has nobody, whatever its disk says: then the client that has not
+    noticed yet."""
+    if broker_of(key) in reads.notes.down:
+        return next((name for name, client in present.items() if key in client.registered), None)
+    owner = host_of(reads.place(key).owner)
+    return owner if owner in lane.consumers else None
+
+
+def _rule(
+    lane: Lane, reads: TubeMqReading, present: dict[str, Client], clients: Json, key: str, node: int | None
+) -> unread.Rule:
+    """The rule as it is for one partition, whose node id by the group's count is `node`."""
+    by_hand = reads.notes.by_hand
+    own = next(
+        (
+            name for name, client in present.items()
+            if isinstance(client, ProgramState) and client.node_id == node is not None
+            and (client.phase != STARTED or name in by_hand)
+        ),
+        None,
+    )  # fmt: skip
+    return unread.Rule(
+        count=reads.group_count(),
+        is_modulo=not is_dealt(lane),
+        own=None if own is None else _taker(lane, own, present[own], clients[own], key),
+        is_by_hand=own in by_hand,
+        are_all_by_hand=bool(present) and all(name in by_hand for name in present),
+    )
 
 
 def _unsubscribable(reads: TubeMqReading, key: str, master: MasterState) -> str:
@@ -253,4 +305,5 @@ def _taker(lane: Lane, name: str, client: Client, view: Json, key: str) -> unrea
         _refused_until(client, key),
         consumer.state == PAUSED,
         key in view["unconfirmed"],
+        client.source_count if isinstance(client, ProgramState) else UNDEFINED,
     )

@@ -1,6 +1,7 @@
 """Why a partition is not read: the first cause that holds, in the order in which a person would look for it.
 
-    gone ─► not subscribable ─► the rule gives it to no client ─► its client is not running, or refused
+    gone ─► not subscribable ─► no client takes it: its own is refused, a list leaves it out, the count is off,
+            no client has its node id, the deal is without it ─► its client is not running, or refused
          ─► its client's map is old ─► its client waits for its next pass, or was refused at the broker
          ─► paused ─► a batch is not confirmed
 
@@ -12,6 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from broker_core.events import Json
+from broker_core.tubemq import requests as r
+from broker_core.tubemq.metadata import UNDEFINED
 
 NOT_CONFIGURED, BROKER_OFFLINE, NO_SUBSCRIBING, BLACK_LISTED = (
     "not_configured",
@@ -19,7 +22,9 @@ NOT_CONFIGURED, BROKER_OFFLINE, NO_SUBSCRIBING, BLACK_LISTED = (
     "no_subscribing",
     "black_listed",
 )
-NO_CLIENT, COUNT_OFF, NOT_GIVEN = "no_client", "count_off", "not_given"
+NO_CLIENT, COUNT_OFF, NOT_GIVEN, NOT_DEALT = "no_client", "count_off", "not_given", "not_dealt"
+LIST_WITHOUT, LISTS_WITHOUT = "list_without", "lists_without"
+"""A person gave a list without it: to the client that the modulo gives it to, or to all."""
 CRASHED, GONE, STARTING, REFUSED, STOPPED = (
     "client_crashed",
     "client_gone",
@@ -37,14 +42,16 @@ OLD_MAP, OCCUPIED, NEXT_PASS, PAUSED, UNCONFIRMED = (
 NEXT_CYCLE = "next_cycle"
 """Where the master gives partitions out: none has it, and the next cycle may give it to one."""
 UNREAD_CODES = (
-    NOT_CONFIGURED, BROKER_OFFLINE, NO_SUBSCRIBING, BLACK_LISTED, NO_CLIENT, COUNT_OFF, NOT_GIVEN,
+    NOT_CONFIGURED, BROKER_OFFLINE, NO_SUBSCRIBING, BLACK_LISTED, NO_CLIENT, COUNT_OFF, NOT_GIVEN, NOT_DEALT,
+    LIST_WITHOUT, LISTS_WITHOUT,
     CRASHED, GONE, STARTING, REFUSED, STOPPED, OLD_MAP, OCCUPIED, NEXT_PASS, PAUSED, UNCONFIRMED, NEXT_CYCLE,
 )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Taker:
-    """The client that the rule gives a partition to. state: of the panel's clients. knows: whether its own map calls
+    """The client that the rule gives a partition to. state: of the panel's clients. count: source count that it starts
+    with. knows: whether its own map calls
     the partition subscribable. refused_until_us: how long the broker's 410 keeps it from asking, 0 if it does not."""
 
     name: str
@@ -57,6 +64,20 @@ class Taker:
     refused_until_us: int
     is_paused: bool
     is_unconfirmed: bool
+    count: int = UNDEFINED
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """By which the group's clients share out. count: the group's source count, 0 and below if it is not used. is_modulo:
+    each client works it out. own: client that the modulo gives the partition to, though it does not take it, None if
+    there is none; is_by_hand: because a person gave it a list; are_all_by_hand: every client has one."""
+
+    count: int
+    is_modulo: bool
+    own: Taker | None
+    is_by_hand: bool
+    are_all_by_hand: bool
 
 
 def why_unread(
@@ -65,14 +86,14 @@ def why_unread(
     is_read: bool,
     owner: str | None,
     takers: list[Taker],
-    rule_is_off: bool,
+    rule: Rule,
     clients: int,
     cycle_us: int | None = None,
 ) -> Json | None:
     """None for a partition that is read, and has nothing that keeps its reader from it.
 
     unsubscribable: one of the first four codes, "" if it may be subscribed. owner: consumer that the broker has
-    registered. takers: to whom the rule gives it. rule_is_off: by a source count that is not used. cycle_us: of the
+    registered. takers: to whom the rule gives it. cycle_us: of the
     master's next cycle, None where the master does not balance.
     """
     if unsubscribable:
@@ -82,12 +103,16 @@ def why_unread(
             return {"code": NO_CLIENT}
         if cycle_us is not None:
             return {"code": NEXT_CYCLE, "until_us": cycle_us}
-        return {"code": COUNT_OFF if rule_is_off else NOT_GIVEN}
+        if rule.own is None or rule.is_by_hand:
+            return not_taken(rule)
+        takers = [rule.own]
     taker = takers[0]
     about: Json = {"consumer": taker.name, "node_id": taker.node_id}
     ended = {"crashed": CRASHED, "gone": GONE, "starting": STARTING, "booting": STARTING, "stopped": STOPPED}
     if taker.state == "refused":
-        return about | {"code": REFUSED, "refused_code": taker.refused_code}
+        counts = {"count": taker.count, "group_count": rule.count}
+        is_of_count = taker.refused_code == r.SOURCE_COUNT_DIFFERS
+        return about | {"code": REFUSED, "refused_code": taker.refused_code} | (counts if is_of_count else {})
     if taker.state in ended:
         return about | {"code": ended[taker.state], "until_us": taker.deadline_us}
     if not is_read:
@@ -99,3 +124,14 @@ def why_unread(
     if taker.is_paused:
         return about | {"code": PAUSED}
     return about | {"code": UNCONFIRMED} if taker.is_unconfirmed else None
+
+
+def not_taken(rule: Rule) -> Json:
+    """Why the rule gives a partition to no client."""
+    if rule.are_all_by_hand:
+        return {"code": LISTS_WITHOUT}
+    if rule.own is not None:
+        return {"code": LIST_WITHOUT, "consumer": rule.own.name, "node_id": rule.own.node_id}
+    if not rule.is_modulo:
+        return {"code": NOT_DEALT}
+    return {"code": COUNT_OFF if rule.count <= 0 else NOT_GIVEN}

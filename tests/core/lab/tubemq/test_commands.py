@@ -86,7 +86,7 @@ def test_list_by_hand_replaces_the_rule_and_starts_where_it_says() -> None:
     at(lab, 20)
     assert has(lab, "c1") == [] and panel(lab)["clients"]["c1"]["by_hand"]
     mine = [key for key in panel(lab)["partitions"] if key not in theirs]
-    assert {unread(lab)[key] for key in mine} == {"not_given"}
+    assert {unread(lab)[key] for key in mine} == {"list_without"}
     at(lab, 21, "tubemq_assign", "c1", partitions=mine[:1], bootstrap={mine[0]: 30})
     assert panel(lab)["partitions"][mine[0]]["offset"] > 28
     at(lab, 21.02)

@@ -123,7 +123,7 @@ def test_newcomer_is_refused_while_the_master_still_counts_a_dead_client():
     order(lab, "join")
     at(lab, 30)
     assert seen(lab)["sentence"] == {
-        "code": "tubemq.refused",
+        "code": "tubemq.refused_count",
         "params": {"consumer": seen(lab)["sentence"]["params"]["consumer"], "code": 429},
     }
     at(lab, 90)

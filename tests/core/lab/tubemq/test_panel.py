@@ -1,9 +1,13 @@
 """Panel `tubemq`: what the page of a TubeMQ lane draws."""
 
 from typing import Any
+from unittest.mock import ANY
+
+import pytest
 
 from broker_core.lab.panels import panels_of
-from tests.core.lab.tubemq.tubemq_lab import at, lab_of, lane_of
+from broker_core.tubemq.assignment import node_of
+from tests.core.lab.tubemq.tubemq_lab import at, lab_of, lane_of, seen
 
 LANES = {"partitions": 6, "brokers": 3}
 
@@ -67,3 +71,113 @@ def test_an_operators_query_is_answered_from_what_the_clients_reported() -> None
     for each in shown["query"]["members"]:
         (client,) = [own for own in shown["clients"].values() if own["client_id"] == each["client_id"]]
         assert (each["node_id"], each["partitions"]) == (client["node_id"], client["has"])
+
+
+def why(lab: Any, key: str) -> Any:
+    return panel(lab)["partitions"][key]["unread"]
+
+
+@pytest.mark.parametrize("count", [5, -1])
+def test_partitions_of_a_client_refused_for_its_count_name_it_and_both_counts(count: int) -> None:
+    lab = lab_of(consumers=3, **LANES)
+    at(lab, 15)
+    own = panel(lab)["clients"]["c2"]["has"]
+    at(lab, 16, "tubemq_restart", "c2", source_count=count)
+    at(lab, 30)
+    shown = panel(lab)
+    assert shown["clients"]["c2"]["state"] == "refused" and shown["rule"]["source_count"] == 3
+    for key in own:
+        cause = {"code": "client_refused", "consumer": "c2", "node_id": ANY, "refused_code": 429}
+        assert why(lab, key) == cause | {"count": count, "group_count": 3}
+        assert shown["partitions"][key]["node"] == 1
+    given = sorted(key for key in shown["partitions"] if count > 0 and node_of(key, count) == 1)
+    assert sorted(shown["clients"]["c2"]["takes"]) == given, "what it would take, were it not refused"
+    for key, partition in shown["partitions"].items():
+        assert ("c2" in partition["takers"]) == (key in given)
+        assert key in own or (partition["unread"] is None and partition["takers"][0] == partition["owner"])
+
+
+def test_partition_that_a_list_by_hand_leaves_out_names_the_client_with_the_list() -> None:
+    lab = lab_of(consumers=2, **LANES)
+    at(lab, 15)
+    kept, *left = panel(lab)["clients"]["c1"]["has"]
+    at(lab, 16, "tubemq_assign", "c1", partitions=[kept])
+    at(lab, 30)
+    shown = panel(lab)
+    for key in left:
+        assert why(lab, key) == {"code": "list_without", "consumer": "c1", "node_id": 0}
+        assert shown["partitions"][key]["node"] == 0
+    assert shown["partitions"][kept]["node"] is None, "the list overrules the modulo"
+    theirs = panel(lab)["clients"]["c2"]["has"]
+    at(lab, 31, "tubemq_assign", "c2", partitions=theirs)
+    at(lab, 45)
+    assert {why(lab, key)["code"] for key in left} == {"lists_without"}
+
+
+def test_list_of_a_client_that_has_stopped_overrules_the_modulo() -> None:
+    lab = lab_of(consumers=2, **LANES)
+    at(lab, 15)
+    kept = panel(lab)["clients"]["c1"]["has"][0]
+    at(lab, 16, "tubemq_assign", "c2", partitions=[kept])
+    at(lab, 40, "tubemq_call", "c2", call="shutdown")
+    at(lab, 60)
+    shown = panel(lab)["partitions"][kept]
+    assert shown["node"] is None and shown["takers"][-1] == "c2"
+
+
+def test_partition_that_no_deal_names_says_so() -> None:
+    lab = lab_of(consumers=2, algorithm="sticky", over="subscribable", **LANES)
+    at(lab, 15, "tubemq_accept", broker=2, accepts=False)
+    at(lab, 60, "tubemq_accept", broker=2, accepts=True)
+    at(lab, 60.1)
+    shown = panel(lab)
+    assert {why(lab, key)["code"] for key in shown["brokers"]["2"]["partitions"]} == {"not_dealt"}
+
+
+def test_client_that_refuses_its_own_arguments_is_not_refused_by_a_master() -> None:
+    lab = lab_of(consumers=2, **LANES)
+    at(lab, 15, "tubemq_restart", "c2", node_id=7)
+    at(lab, 25)
+    client = panel(lab)["clients"]["c2"]
+    assert (client["state"], client["refused_code"], client["is_own_refusal"]) == ("refused", 400, True)
+    at(lab, 26, "tubemq_restart", "c2", node_id=0)
+    at(lab, 35)
+    client = panel(lab)["clients"]["c2"]
+    assert (client["refused_code"], client["is_own_refusal"]) == (430, False)
+
+
+def test_partition_that_two_lists_name_is_given_to_both_on_the_page_and_on_the_stage() -> None:
+    lab = lab_of(consumers=2, source_count=-1, **LANES)
+    at(lab, 12, "tubemq_assign", "c1", partitions=["1:flights:0", "1:flights:1"])
+    at(lab, 20, "tubemq_assign", "c2", partitions=["1:flights:0", "2:flights:0"])
+    at(lab, 30)
+    page, stage = panel(lab)["partitions"]["1:flights:0"], seen(lab)["picture"]["partitions"]["1:flights:0"]
+    assert page["takers"] == ["c1", "c2"] and page["owner"] == stage["owner"] == "c1"
+    assert (stage["assigned"], stage["also"]) == ("c1", ["c2"])
+    given = {"consumer": "c2", "code": 410, "partition": "1:flights:0", "holder": "c1"}
+    assert seen(lab)["sentence"] == {"code": "tubemq.given_twice", "params": given}
+    other = seen(lab)["picture"]["partitions"]["2:flights:0"]
+    assert (other["assigned"], other["also"]) == ("c2", [])
+
+
+def test_broker_that_is_down_has_no_owners_once_its_clients_have_noticed() -> None:
+    lab = lab_of(consumers=2, **LANES)
+    at(lab, 15, "tubemq_offline", broker=2)
+    at(lab, 55)
+    shown = panel(lab)
+    for key in shown["brokers"]["2"]["partitions"]:
+        holders = [name for name, client in shown["clients"].items() if key in client["has"]]
+        assert (shown["partitions"][key]["owner"], shown["partitions"][key]["owner_until_us"]) == (None, None)
+        assert holders == []
+
+
+def test_what_a_client_may_not_subscribe_is_what_its_own_map_says() -> None:
+    lab = lab_of(consumers=2, **LANES)
+    at(lab, 15, "tubemq_accept", broker=2, accepts=False)
+    at(lab, 15.1)
+    shown = panel(lab)
+    theirs = shown["brokers"]["2"]["partitions"]
+    assert all(not shown["partitions"][key]["is_subscribable"] for key in theirs)
+    assert all(client["closed"] == [] for client in shown["clients"].values()), "no map names it yet"
+    at(lab, 60)
+    assert all(client["closed"] == theirs for client in panel(lab)["clients"].values())
