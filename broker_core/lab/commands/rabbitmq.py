@@ -187,15 +187,21 @@ class DeleteExchange(MethodCommand):
 
 
 class DeclareQueue(MethodCommand):
+    """Without a name the server gives one. An exclusive queue lives as long as the person's connection, which stays open
+    until the queue is deleted."""
+
     GROWS: ClassVar[str] = "args.name"
     kind: ClassVar[str] = "rabbitmq_declare_queue"
-    SHAPE, ARGS = shaped({**WHO, **ROWS["queues"]})
+    SHAPE, ARGS = shaped({**WHO, **ROWS["queues"], "name": (text, ""), "exclusive": (flag, False)})
 
     def method(self, lane: Lane, position: int) -> m.Method:
         g = self.given
         return m.QueueDeclare(
-            CHANNEL, g["name"], False, g["durable"], False, g["auto_delete"], False, g["arguments"]
+            CHANNEL, g["name"], False, g["durable"], g["exclusive"], g["auto_delete"], False, g["arguments"]
         )
+
+    def said(self) -> Json:
+        return {**self.given, "name": self.given["name"] or "“”"}
 
 
 class DeleteQueue(MethodCommand):

@@ -20,7 +20,7 @@ from broker_core.rabbitmq.client.roles import Login
 from broker_core.rabbitmq.properties import number_of
 from broker_core.sim.node import Closed, Outbox
 
-NAME = "operator"
+NAME, HEARTBEAT = "operator", "heartbeat"
 ACK, REQUEUE, REJECT = "ack", "requeue", "reject"
 SETTLES = (REQUEUE, ACK, REJECT)
 """What becomes of a message that a person gets."""
@@ -40,22 +40,33 @@ class Ask(msgspec.Struct, frozen=True, tag="rabbitmq.operator.ask", array_like=T
 
 @dataclass(slots=True)
 class Asked:
-    """what, settles: as ordered. left: answers that are to come. message: number of the one that is published. data:
-    what the answers said."""
+    """what, settles: as ordered. left: answers that are to come. is_exclusive: it declares
+    an exclusive queue. message: number of the one that is published. data: what the answers said."""
 
     what: dict[str, Any]
     settles: str
     left: int
     is_silent: bool
+    login: Login
+    is_exclusive: bool = False
     message: int | None = None
     data: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
+class Held:
+    """A connection that stays open, as exclusive queues live as long as it does. queues: those."""
+
+    login: Login
+    queues: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
 class OperatorState:
-    """asked: connection -> order that its answers belong to."""
+    """asked: connection -> order that its answers belong to. held: connections that stay open after their order."""
 
     asked: dict[int, Asked] = field(default_factory=dict)
+    held: dict[int, Held] = field(default_factory=dict)
 
 
 class Operator:
@@ -70,6 +81,11 @@ class Operator:
         if type(message) is Ask:
             self.ask(message, out)
             return
+        if type(message) is Closed or type(message) is m.ConnectionClose:
+            self.state.held.pop(connection, None)
+        elif type(message) is m.ChannelClose and connection in self.state.held:
+            for method in (m.ChannelCloseOk(CHANNEL), m.ChannelOpen(CHANNEL), m.ConfirmSelect(CHANNEL)):
+                out.send(connection, method)
         asked = self.state.asked.get(connection)
         if asked is None:
             return
@@ -98,8 +114,15 @@ class Operator:
                         connection, m.BasicReject(CHANNEL, message.delivery_tag, asked.settles == REQUEUE)
                     )
                 self.answered(connection, asked, out)
-            case m.QueueDeclareOk(_, _, count) | m.QueueDeleteOk(_, count) | m.QueuePurgeOk(_, count):
+            case m.QueueDeclareOk(_, name, count):
+                asked.data |= {"count": count, "queue": name}
+                if asked.is_exclusive:
+                    self.hold(connection, asked.login, name, now_us, out)
+                self.answered(connection, asked, out)
+            case m.QueueDeleteOk(_, count) | m.QueuePurgeOk(_, count):
                 asked.data["count"] = count
+                if type(message) is m.QueueDeleteOk:
+                    self.let_go(connection, asked.what.get("name"))
                 self.answered(connection, asked, out)
             case m.BasicGetEmpty():
                 asked.data["empty"] = True
@@ -123,17 +146,45 @@ class Operator:
                 self.answered(connection, asked, out)
 
     def wake(self, name: str, now_us: int, out: Outbox) -> None:
-        """It sets no deadlines."""
+        for connection in self.state.held:
+            out.send(connection, m.Heartbeat())
+        if self.state.held:
+            out.deadline(name, now_us + m.HEARTBEAT_SEND_US)
 
-    def ask(self, order: Ask, out: Outbox) -> None:
+    def hold(self, connection: int, login: Login, queue: str, now_us: int, out: Outbox) -> None:
+        if not self.state.held:
+            out.deadline(HEARTBEAT, now_us + m.HEARTBEAT_SEND_US)
+        queues = self.state.held.setdefault(connection, Held(login)).queues
+        if queue not in queues:
+            queues.append(queue)
+
+    def let_go(self, connection: int, queue: str | None) -> None:
+        held = self.state.held.get(connection)
+        if held is not None and queue in held.queues:
+            held.queues.remove(queue)
+            if not held.queues:
+                del self.state.held[connection]
+
+    def connection_of(self, order: Ask, out: Outbox) -> int:
+        """One that is held for the same user and virtual host, and waits for nothing, may touch its exclusive queues."""
+        for connection, held in self.state.held.items():
+            if held.login == order.login and connection not in self.state.asked:
+                return connection
         connection = connect(order.broker, NAME, order.login, out)
         out.send(connection, m.ConfirmSelect(CHANNEL))
+        return connection
+
+    def ask(self, order: Ask, out: Outbox) -> None:
+        connection = self.connection_of(order, out)
         for method in order.methods:
             out.send(connection, method)
         published = [number_of(each.message) for each in order.methods if isinstance(each, m.BasicPublish)]
         message = published[0] if published else None
         left = len(order.methods)
-        self.state.asked[connection] = Asked(order.what, order.settles, left, order.is_silent, message)
+        is_exclusive = any(isinstance(each, m.QueueDeclare) and each.exclusive for each in order.methods)
+        self.state.asked[connection] = Asked(
+            order.what, order.settles, left, order.is_silent, order.login, is_exclusive, message
+        )
 
     def answered(self, connection: int, asked: Asked, out: Outbox) -> None:
         asked.left -= 1
@@ -145,4 +196,5 @@ class Operator:
 
     def finish(self, connection: int, out: Outbox) -> None:
         del self.state.asked[connection]
-        out.close(connection)
+        if connection not in self.state.held:
+            out.close(connection)

@@ -31,7 +31,10 @@ const BINDING = [
 // done}.
 export const FORMS = {
   declare_queue: {
-    isMethod: true, fields: [NAME, FLAG("durable"), FLAG("auto_delete"), { ...TABLE, known: KNOWN.queue }],
+    isMethod: true, fields: [
+      { ...NAME, label: "name_or_none" }, FLAG("durable"), FLAG("exclusive"), FLAG("auto_delete"),
+      { ...TABLE, known: KNOWN.queue },
+    ],
   },
   declare_exchange: {
     isMethod: true,

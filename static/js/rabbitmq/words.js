@@ -119,6 +119,9 @@ export function answerWords({ kind, inputs, data }, say) {
     const to = { key: data.routing_key, exchange: data.exchange || say("topology.default") };
     return { text: say(`topology.answer.${way}`, to), isBad: way !== "published" };
   }
+  if (data.verb === "declare_queue" && data.queue) {
+    return { text: say("topology.answer.declared", { verb, queue: data.queue }), isBad: false };
+  }
   const counted = data.verb === "purge" || data.verb === "delete_queue";
   const code = counted ? "topology.answer.count" : "topology.answer.done";
   return { text: say(code, { verb, count: data.count ?? 0 }), isBad: false };

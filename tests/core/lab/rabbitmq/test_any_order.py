@@ -36,7 +36,10 @@ def random_order(draw: random.Random) -> tuple[str, str | None, dict[str, Any]]:
     orders: list[tuple[str, str | None, dict[str, Any]]] = [
         ("declare_exchange", None, {**who, "name": exchange, "type": draw.choice(["topic", "headers", "bogus"])}),
         ("delete_exchange", None, {**who, "name": exchange, "if_unused": yes}),
-        ("declare_queue", None, {**who, "name": queue, "durable": yes, "arguments": draw.choice(ARGUMENTS)}),
+        ("declare_queue", None, {
+            **who, "name": draw.choice([queue, ""]), "durable": yes, "exclusive": draw.random() < 0.3,
+            "arguments": draw.choice(ARGUMENTS),
+        }),
         ("delete_queue", None, {**who, "name": queue, "if_empty": yes}),
         ("bind", None, {**who, "source": exchange, "destination": queue, "routing_key": "#"}),
         ("unbind", None, {**who, "source": exchange, "destination": queue, "routing_key": "#"}),

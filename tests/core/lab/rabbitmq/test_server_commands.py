@@ -104,6 +104,48 @@ def test_we_refuse_at_the_field_and_nothing_changes(lab, kind, args, field) -> N
     assert refused.value.field == field and lab.checkpoint() == before
 
 
+def test_without_a_name_the_server_gives_one_and_says_it(lab) -> None:
+    ((kind, _, data),) = answers(order(lab, "rabbitmq_declare_queue", vhost="shop"))
+    assert kind == DONE and data["queue"].startswith("amq.gen-")
+    assert not queue_of(lab, data["queue"]).state.owner
+
+
+def test_an_exclusive_queue_lives_as_long_as_its_connection_which_takes_what_comes_next(lab) -> None:
+    queues = lab.lanes["rabbitmq"].reads.broker().vhosts["shop"].queues
+    mine = {"vhost": "shop", "name": "mine"}
+    order(lab, "rabbitmq_declare_queue", **mine, exclusive=True)
+    order(lab, "rabbitmq_declare_queue", vhost="shop", name="other", exclusive=True, seconds=300)
+    node = lab.view()["lanes"]["rabbitmq"]["rabbitmq"]["vhosts"]["shop"]["queues"]["mine"]
+    assert node["exclusive"] and len({queues[each].state.owner for each in ("mine", "other")}) == 1
+    order(lab, "rabbitmq_bind", vhost="shop", source="orders", destination="mine", routing_key="by.hand")
+    order(lab, "rabbitmq_publish", vhost="shop", exchange="orders", routing_key="by.hand")
+    ((_, _, got),) = answers(order(lab, "rabbitmq_get", **mine, then="ack"))
+    assert got["routing_key"] == "by.hand"
+    ((kind, inputs, _),) = answers(order(lab, "rabbitmq_get", **mine, user="bob"))
+    assert (kind, inputs["reply_code"]) == (REFUSED, 405)
+    ((kind, inputs, _),) = answers(order(lab, "rabbitmq_get", vhost="shop", name="none"))
+    assert (kind, inputs["reply_code"]) == (REFUSED, 404)
+    ((kind, _, _),) = answers(order(lab, "rabbitmq_purge", **mine))
+    assert kind == DONE, "the channel is opened again after an exception"
+    order(lab, "rabbitmq_delete_queue", **mine)
+    ((kind, _, _),) = answers(order(lab, "rabbitmq_purge", vhost="shop", name="other"))
+    assert kind == DONE
+    order(lab, "rabbitmq_delete_queue", vhost="shop", name="other")
+    assert not {"mine", "other"} & set(queues)
+    state = lab.lanes["rabbitmq"].reads.broker()
+    assert "operator" not in [known.name for known in state.connections.values()]
+
+
+def test_an_exclusive_queue_is_gone_after_a_restart_and_may_be_declared_again(lab) -> None:
+    for verb in ("stop", "crash"):
+        order(lab, "rabbitmq_declare_queue", vhost="shop", name="mine", exclusive=True)
+        order(lab, f"rabbitmq_{verb}", seconds=3)
+        order(lab, "rabbitmq_start", seconds=8)
+        assert "mine" not in lab.lanes["rabbitmq"].reads.broker().vhosts["shop"].queues
+    ((kind, _, _),) = answers(order(lab, "rabbitmq_declare_queue", vhost="shop", name="mine", exclusive=True))
+    assert kind == DONE
+
+
 @pytest.mark.parametrize(
     ("kind", "args", "fields"),
     [
