@@ -39,7 +39,8 @@ BALANCE = {
         "Their owners keep them by the rule, and no other client may take them: nothing moves."
     ),
     "balance.offline.moved": _(
-        "The next deal leaves them out and levels the rest, so others’ partitions move; once more at its return."
+        "A deal leaves them out and levels the rest, so others’ partitions move: once the clients learn of it, and "
+        "again at its return."
     ),
     "balance.offline.served": _(
         "The master takes them from their clients with its next cycle, and gives them out again at its return."
@@ -106,7 +107,7 @@ BALANCE = {
     "balance.servers": _("Masters and brokers"),
     "balance.lag_about": _("records that wait at the right"),
     "balance.master": _("Master"),
-    "balance.subscribable": _("{count} of {of} subscribable now"),
+    "balance.subscribable": _("S now {count}/{of}"),
     "balance.master_active": _("{name}: {clients} {clients?client|clients}"),
     "balance.master_standby": _("{name}: standby"),
     "balance.master_down": _("{name}: down"),

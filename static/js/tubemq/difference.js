@@ -109,7 +109,7 @@ function whoShapes(name, client, y, { atUs, color, words, isNarrow }) {
     { id: `${name}/arc`, tag: "path", d: arc(19, y + 31, 6, left / PERIOD_US), class: "arc" },
     { id: `${name}/left`, tag: "text", x: 33, y: y + 36, text: words.left(left, client), class: "n m" },
     {
-      id: `${name}/age`, tag: "text", x: isNarrow ? 150 : 12, y: y + (isNarrow ? 36 : 55), text: words.age(client),
+      id: `${name}/age`, tag: "text", x: isNarrow ? 150 : 12, y: y + (isNarrow ? 16 : 55), text: words.age(client),
       class: "m",
     },
   ];
