@@ -51,7 +51,7 @@ TOPOLOGY = {
         "A prefetch count for {consumers} ends it: what it has no room for goes to those that are free."
     ),
     "topology.cure.only_reader": _(
-        "It ends when {consumers} works faster, or leaves and another takes over; one more beside it does not help."
+        "It ends when {consumers} works faster or leaves; one more beside it does not help."
     ),
     "topology.cure.at_prefetch": _(
         "Another consumer ends it, or a larger prefetch count if the consumer could work faster."
