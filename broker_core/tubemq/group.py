@@ -20,11 +20,22 @@ UNBOUND, BOUND, CLIENT_REBALANCE = "unbound", "bound", "client-rebalance"
 
 
 @dataclass(slots=True)
+class Wait:
+    """When the member was first given partitions by a cycle, the last loser of them heard of it and reported, and the
+    member heard; -1: not yet."""
+
+    planned_us: int = -1
+    heard_us: int = -1
+    done_us: int = -1
+    gained_us: int = -1
+
+
+@dataclass(slots=True)
 class Member:
     """connection: on which it registered. node_id: UNDEFINED if its group does not count its sources.
     deadline_us: when it counts as dead. held: partition keys as it last reported them. events: of a server-balanced
     group, what it has still to do; the first one is open. pushed: id of the last event that it was given. required:
-    of a bound group, key -> offset of the partitions that it asks for."""
+    of a bound group, key -> offset of the partitions that it asks for. wait: of a server-balanced one (`waits.py`)."""
 
     client_id: str
     connection: int
@@ -34,6 +45,7 @@ class Member:
     events: list[r.ConsumerEvent] = field(default_factory=list)
     pushed: int = 0
     required: dict[str, int] = field(default_factory=dict)
+    wait: Wait = field(default_factory=Wait)
 
 
 @dataclass(slots=True)

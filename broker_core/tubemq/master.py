@@ -27,7 +27,7 @@ import msgspec
 
 from broker_core.clock import MILLISECOND_US, SECOND_US
 from broker_core.sim.node import Closed, Opened, Outbox
-from broker_core.tubemq import bound_groups
+from broker_core.tubemq import bound_groups, waits
 from broker_core.tubemq import requests as r
 from broker_core.tubemq.balancing import RECORDED, balance, report
 from broker_core.tubemq.client_id import host_of
@@ -166,6 +166,7 @@ def run_cycle(state: MasterState, now_us: int, out: Outbox) -> None:
             allowed_rate=state.allowed_rates.get(name, ALLOWED_RATE),
             draw=partial(out.draw, "tubemq.balance"),
         )
+        waits.note_plan(group, now_us)
     if state.groups:
         out.deadline(BALANCE, now_us + BALANCE_PERIOD_US)
 
@@ -275,6 +276,7 @@ def heartbeat(
     group, event = state.groups[request.group], None
     if isinstance(request, r.HeartRequestC2M):
         event = report(group, member, request)
+        waits.note_report(group, member, event, now_us)
     elif request.partitions is not None:
         member.held = request.partitions[:]
     answer = r.HeartResponseM2C(r.SUCCESS, event, not group.is_allocated)

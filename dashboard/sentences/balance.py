@@ -132,16 +132,22 @@ BALANCE = {
     # Time to the first record
     "balance.first": _("Time to the first record"),
     "balance.first_about": _(
-        "A client that shares out for itself needs four requests and no timer; one that its master serves waits for a "
-        "cycle and up to three heartbeats."
+        "From start(): a client that shares out for itself needs four requests and no timer; one that its master serves "
+        "waits for a cycle and up to three heartbeats."
     ),
     "balance.waiting": _("{left_us}, none yet"),
     "balance.bound": _("server-side"),
-    "balance.at_most": _("at most {left_us}"),
+    "balance.at_most": _("up to {left_us}; {most_us} if an event is stuck"),
     "balance.wait.cycle": _("cycle"),
     "balance.wait.loser": _("loser"),
     "balance.wait.report": _("report"),
     "balance.wait.gainer": _("gainer"),
+    "balance.wait.reads": _("requests"),
+    "balance.wait.boot": _("its process starts"),
+    "balance.wait.refused": _("refused"),
+    "balance.wait.nothing": _("nothing given"),
+    "balance.wait_part": _("{what} {part_us}"),
+    "balance.wait_apart": _("apart: {what} {part_us}"),
     # Calls
     "balance.calls": _("17 calls"),
     "balance.last_of": _("last answers of"),

@@ -7,6 +7,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from broker_core.lab.commands import COMMANDS
+from broker_core.tubemq.balancing import EVENT_CYCLES_MAX
 from broker_core.tubemq.client.pull_consumer import HEARTBEAT_US
 from broker_core.tubemq.master import BALANCE_PERIOD_US
 from dashboard.models import Lab
@@ -29,5 +30,6 @@ def _fill(context: dict[str, Any], lab: Lab, view: dict[str, Any], lane: str) ->
             "verbs": {kind: sorted(command.ARGS) for kind, command in COMMANDS.items()},
             "cycle_us": BALANCE_PERIOD_US,
             "heartbeat_us": HEARTBEAT_US,
+            "event_cycles": EVENT_CYCLES_MAX,
         }
     }

@@ -37,7 +37,7 @@ FAMILIES = {
     ),
     "broker_state": ("online", "offline", "closed", "black_listed"),
     "label": ("difference", "brokers"),
-    "wait": ("cycle", "loser", "report", "gainer"),
+    "wait": ("cycle", "loser", "report", "gainer", "reads", "boot", "refused", "nothing"),
     "unread": UNREAD_CODES,
     "brief": UNREAD_CODES,
     "form": FORMS,

@@ -82,6 +82,9 @@ class Assigner:
         state = self.state
         releases, registers = difference(state)
         state.last_pass = PassResult(now_us, releases, registers)
+        state.mapped_us = state.mapped_us or now_us
+        if registers and not state.consumer.held and state.first_record_us is None:
+            state.given_us, state.asked_us = state.given_us or now_us, now_us
         tell_releases(state, releases, out)
         guarded = state.consumer.guarded
         state.todo = deque(

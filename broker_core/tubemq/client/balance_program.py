@@ -71,7 +71,7 @@ class BalanceProgram:
         match order:
             case Start(masters, brokers, boot_us):
                 self.state.consumer.masters, self.state.consumer.brokers = masters, brokers
-                self.state.started_us = now_us
+                self.state.launched_us = now_us
                 out.deadline(BOOT, now_us + boot_us)
             case Shutdown():
                 self.shut_down(now_us, out)
@@ -106,6 +106,8 @@ class BalanceProgram:
     def boot(self, now_us: int, out: Outbox) -> None:
         state = self.state
         state.phase = STARTING
+        if state.first_record_us is None:
+            state.first_start_us, state.start_us = state.first_start_us or now_us, now_us
         topics = dict.fromkeys(state.topics)
         result = self.consumer.start(topics, state.source_count, state.node_id, now_us, out, MAIN)
         if result is not None:

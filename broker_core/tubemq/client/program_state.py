@@ -93,7 +93,10 @@ class ProgramState:
     batch: messages read and not yet handled; reading, context: their partition and confirm context. holds: partition
     whose next batch is held back, "" for any, None for none; unconfirmed: partition -> context of a batch held back.
     answers: of a person's calls, the last one by name.
-    started_us, first_record_us: of the process. is_leaving: it ends when its start() has been answered.
+    launched_us: of the process. first_start_us, start_us: its first call of start(), and the last one before its first
+    record. mapped_us: when it first had a map. given_us: when a pass first had something to register; asked_us: when the
+    pass did that registered its first partition. first_record_us: when the first record came. is_leaving: it ends when
+    its start() has been answered.
     """
 
     consumer: ConsumerObject
@@ -117,7 +120,12 @@ class ProgramState:
     holds: str | None = None
     unconfirmed: dict[str, str] = field(default_factory=dict)
     answers: dict[str, LastAnswer] = field(default_factory=dict)
-    started_us: int | None = None
+    launched_us: int | None = None
+    first_start_us: int | None = None
+    start_us: int | None = None
+    mapped_us: int | None = None
+    given_us: int | None = None
+    asked_us: int | None = None
     first_record_us: int | None = None
     is_leaving: bool = False
 

@@ -95,6 +95,7 @@ class PullConsumer:
             self.master_failed(now_us, out)
         elif name == "boot":
             self.state.phase = STARTING
+            self.state.first_start_us = self.state.first_start_us or now_us
             self.register(now_us, out)
         elif name == "heartbeat":
             self.beat(now_us, out)

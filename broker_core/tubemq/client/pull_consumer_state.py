@@ -47,6 +47,7 @@ class PullConsumerState:
     refused_code: int = 0  # of the master's last refusal
     masters: MasterLink = field(default_factory=MasterLink)
     launched_us: int | None = None  # when its process started
+    first_start_us: int | None = None  # when it first registered at the master
     started_us: int = -1  # when the master took it
     events: deque[r.ConsumerEvent] = field(default_factory=deque)  # from the master; the first is under way
     calls: deque[str] = field(default_factory=deque)  # partitions of it that are still to be registered

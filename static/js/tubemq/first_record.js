@@ -1,18 +1,18 @@
-// From the start of a process to its first record, on one scale: each client of this lane, those of the lab's other
-// TubeMQ lanes, and what a group that its master balances has to wait at most.
+// From start() to the first record, on one scale and in its parts: each client of this lane, those of the lab's other
+// TubeMQ lanes, and what a group that its master balances has to wait where all goes well. A process that starts,
+// refusals and the time in which nothing is given are named apart.
 
 import { paint } from "../drawing/paint.js";
 
-const NAME = 150, HEAD = 24, ROW = 30, BAR = 16, RIGHT = 120;
+const NAME = 150, HEAD = 24, ROW = 30, BAR = 16, RIGHT = 120, LABELLED = 56;
 export const ROWS_MOST = 8;
 
-// clients: of a panel. -> [{name, us, isOver}] the slowest first; isOver: its first record has come
-export function waits(clients, atUs) {
+// clients: of a panel. -> [{name, us, isOver, parts, apart: [[what, us]]}] the slowest first; isOver: its first record has
+// come
+export function waits(clients) {
   return Object.entries(clients)
-    .filter(([, { started_us: started }]) => started !== null)
-    .map(([name, { started_us: started, first_record_us: first }]) => ({
-      name, us: Math.max(0, (first ?? atUs) - started), isOver: first !== null,
-    }))
+    .filter(([, { first }]) => first !== null)
+    .map(([name, { first: { us, is_over: isOver, parts, apart } }]) => ({ name, us, isOver, parts, apart }))
     .sort((one, other) => other.us - one.us);
 }
 
@@ -35,25 +35,37 @@ export function layout(lanes, { width, bound, words, colorOf }) {
     shapes.push({ id: `line/${tick}`, tag: "path", d, class: "rule" });
     centred(`tick/${tick}`, x(tick), 15, words.seconds(tick), "n m");
   }
-  rows.forEach(({ id, name, label, us, isOver }, place) => {
+  rows.forEach(({ id, name, label, us, isOver, parts, apart }, place) => {
     const top = HEAD + place * ROW, end = x(us);
+    let from = 0;
     shapes.push(
       { id: `${id}/name`, tag: "text", x: 0, y: top + 20, text: label, class: "b" },
-      {
-        id: `${id}/bar`, tag: "rect", x: left, y: top + 7, width: Math.max(3, end - left), height: BAR,
-        class: isOver ? "wait" : "wait open",
-      },
+      ...parts.map(([what, partUs], number) => {
+        const box = { x: x(from), width: Math.max(3, x(from + partUs) - x(from)) };
+        from += partUs;
+        const isOpen = what !== "reads" || (!isOver && number === parts.length - 1);
+        return {
+          id: `${id}/${what}`, tag: "rect", ...box, y: top + 7, height: BAR, title: words.part(what, partUs),
+          class: isOpen ? "wait part" : "wait",
+        };
+      }),
       {
         id: `${id}/chip`, tag: "rect", x: left - 18, y: top + 9, width: 12, height: 12, rx: 2, class: "chip",
         fill: paint(colorOf(name)),
       },
       {
-        id: `${id}/time`, tag: "text", x: end + 8, y: top + 20, text: isOver ? words.seconds(us) : words.waiting(us),
+        id: `${id}/time`, tag: "text", ...besideBar(end, width), y: top + 20, text: timeWords(us, isOver, apart, words),
         class: "n b",
       },
     );
+    from = 0;
+    for (const [what, partUs] of parts) {
+      const mid = x(from + partUs / 2);
+      if (x(partUs) - left > LABELLED && what !== "reads") centred(`${id}/${what}/text`, mid, top + 20, words.wait(what), "m");
+      from += partUs;
+    }
   });
-  const top = HEAD + rows.length * ROW;
+  const top = HEAD + rows.length * ROW, end = x(total);
   shapes.push({ id: "bound/name", tag: "text", x: 0, y: top + 20, text: words.bound, class: "m" });
   let from = 0;
   bound.parts.forEach(([label, us], place) => {
@@ -62,9 +74,19 @@ export function layout(lanes, { width, bound, words, colorOf }) {
     centred(`bound/${place}/text`, x(from + us / 2), top + 20, isNarrow ? "" : label, "m");
     from += us;
   });
-  shapes.push({ id: "bound/time", tag: "text", x: x(total) + 8, y: top + 20, text: words.atMost(total), class: "n m" });
+  shapes.push(
+    { id: "bound/time", tag: "text", ...besideBar(end, width), y: top + 20, text: words.atMost(total), class: "n m" },
+  );
   return { shapes, height: top + ROW };
 }
+
+// Right of the bar, or at its end where there is no room.
+const besideBar = (end, width) => (end > width - RIGHT - 8
+  ? { x: width, "text-anchor": "end" }
+  : { x: end + 8 });
+
+const timeWords = (us, isOver, apart, words) =>
+  [isOver ? words.seconds(us) : words.waiting(us), ...apart.map(([what, apartUs]) => words.apart(what, apartUs))].join(" · ");
 
 function ticks(most, isNarrow) {
   const step = (isNarrow ? 20e6 : 10e6) * Math.max(1, Math.ceil(most / 80e6));
@@ -76,8 +98,9 @@ export function table(lanes, { words, say }) {
   return {
     head: [say("balance.twin.consumer"), say("balance.first")],
     rows: [
-      ...lanes.flatMap(({ label, waits: found }) => found.map(({ name, us, isOver }) => [
-        label ? `${label} ${name}` : name, isOver ? words.seconds(us) : words.waiting(us),
+      ...lanes.flatMap(({ label, waits: found }) => found.map(({ name, us, isOver, parts, apart }) => [
+        label ? `${label} ${name}` : name,
+        [timeWords(us, isOver, apart, words), ...parts.map(([what, partUs]) => words.part(what, partUs))].join(", "),
       ])),
       [words.bound, words.atMost(words.total)],
     ],

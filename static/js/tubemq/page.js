@@ -67,7 +67,7 @@ function drawFrame(isForced = false) {
   const { folded } = difference.rowsOf(now.clients);
   setText($("folded"), folded ? say("balance.folded", { count: folded }) : "");
   $("folded").hidden = !folded;
-  drawFirst(atUs);
+  drawFirst();
   fillSelect($("client"), names.map((name) => [name, name]), client ?? "");
   calls.write(client === null ? null : now.clients[client], Object.keys(now.partitions), client);
   drawWhy(now, atUs);
@@ -117,10 +117,10 @@ function drawRule(now) {
 }
 
 // The clients of this lane and of the lab's other TubeMQ lanes.
-function lanesOf(atUs) {
+function lanesOf() {
   const ids = view.lane_order.filter((id) => view.lanes[id].tubemq);
   return ids.map((id) => ({
-    id, label: ids.length > 1 ? id : "", waits: first.waits(view.lanes[id].tubemq.clients, atUs),
+    id, label: ids.length > 1 ? id : "", waits: first.waits(view.lanes[id].tubemq.clients),
   }));
 }
 
@@ -131,14 +131,17 @@ const units = () => ({ millisecond: say("millisecond"), second: say("second"), m
 const firstWords = () => ({
   seconds: (us) => (us === 0 ? `0 ${say("second")}` : seconds(us, units())),
   waiting: (us) => say("balance.waiting", { left_us: Math.max(1, us) }),
-  bound: say("balance.bound"), atMost: (us) => say("balance.at_most", { left_us: us }),
+  bound: say("balance.bound"), atMost: (us) => say("balance.at_most", { left_us: us, most_us: own.event_cycles * own.cycle_us }),
+  wait: (what) => say(`balance.wait.${what}`),
+  part: (what, us) => say("balance.wait_part", { what: say(`balance.wait.${what}`), part_us: us }),
+  apart: (what, us) => say("balance.wait_apart", { what: say(`balance.wait.${what}`), part_us: us }),
   total: BOUND.reduce((sum, [, us]) => sum + us, 0),
 });
 
-function drawFirst(atUs) {
+function drawFirst() {
   const svg = $("first"), width = Math.max(LEAST, Math.floor(svg.parentElement.clientWidth));
   const bound = { parts: BOUND.map(([part, us]) => [say(`balance.wait.${part}`), us]) };
-  const { shapes, height } = first.layout(lanesOf(atUs), { width, colorOf, bound, words: firstWords() });
+  const { shapes, height } = first.layout(lanesOf(), { width, colorOf, bound, words: firstWords() });
   svg.setAttribute("height", height);
   svg.style.setProperty("width", `${width}px`);
   setAttribute(svg, "aria-label", say("balance.label.first"));
@@ -157,7 +160,7 @@ function drawTwins(now, atUs) {
   write("difference-twin", clientTable(now, atUs, say), say("balance.each"));
   write("brokers-twin", partitionTable(now, atUs, say), say("balance.servers"));
   write("query", queryTable(now, say), say("balance.query"));
-  write("first-twin", first.table(lanesOf(atUs), { words: firstWords(), say }), say("balance.first"));
+  write("first-twin", first.table(lanesOf(), { words: firstWords(), say }), say("balance.first"));
 }
 
 // -- what a person does -----------------------------------------------------------------------------------------------

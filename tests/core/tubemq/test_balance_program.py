@@ -308,7 +308,7 @@ def test_cluster_gives_every_partition_to_the_node_of_the_modulo_and_handles_all
     states = [world.slots[f"c{node_id}"].node.state for node_id in range(3)]
     for node_id, state in enumerate(states):
         assert sorted(state.registered) == owned_by(KEYS, 3, node_id)
-        assert state.started_us == 0 and state.first_record_us is not None
+        assert state.launched_us == 0 and state.first_record_us is not None
     assert sum(state.program.finished for state in states) == 100
     partitions = [
         partition

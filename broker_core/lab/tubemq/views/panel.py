@@ -15,7 +15,7 @@ clients     consumer -> client_id, state (booting starting started refused stopp
             pass: its last one, {at_us, releases, registers, refused: key -> code}, null before the
                 first
             reading: partition of the batch that it works on, ""; unconfirmed: partitions whose batch is handled
-            and held back; started_us, first_record_us: when its process started, and had its first record
+            and held back; first: `first_record.py`
             calls: each of the 17 by name -> {at_us, argument, code, why, exception, value} of its last answer, null: never
             called. code: null for a call that gives none; why: which of the client's own checks refused; value: what it
             gives beside a code. answers: the same of a person's own calls; waiting: those without an answer yet
@@ -45,6 +45,7 @@ from broker_core.lab.tubemq.reading import GROUP, Client, TubeMqReading
 from broker_core.lab.tubemq.sharing import is_dealt
 from broker_core.lab.tubemq.views import unread
 from broker_core.lab.tubemq.views.calls import answers_view, calls_view, waiting_view
+from broker_core.lab.tubemq.views.first_record import first_record
 from broker_core.tubemq import requests as r
 from broker_core.tubemq.assignment import node_of
 from broker_core.tubemq.client.assigner import difference, takes
@@ -122,6 +123,7 @@ def _client(lane: Lane, reads: TubeMqReading, name: str, client: Client) -> Json
         "by_hand": name in reads.notes.by_hand,
         "has": sorted(client.registered),
         "reading": client.reading,
+        "first": first_record(client, reads.member(client.client_id), lane.now_us),
     }
     if isinstance(client, PullConsumerState):
         return common | _given_out(client)
@@ -141,8 +143,6 @@ def _client(lane: Lane, reads: TubeMqReading, name: str, client: Client) -> Json
         },
         "unconfirmed": sorted(client.unconfirmed),
         "contexts": dict(sorted(client.unconfirmed.items())),
-        "started_us": client.started_us,
-        "first_record_us": client.first_record_us,
         "calls": calls_view(client, lane.messages),
         "answers": answers_view(client, lane.messages),
         "waiting": waiting_view(client),
@@ -166,8 +166,6 @@ def _given_out(client: PullConsumerState) -> Json:
         "pass": None,
         "unconfirmed": [],
         "contexts": {},
-        "started_us": client.launched_us,
-        "first_record_us": client.reader.first_us if client.reader.first_us >= 0 else None,
         "calls": {},
         "answers": {},
         "waiting": [],
