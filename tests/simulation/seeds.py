@@ -26,10 +26,11 @@ def first_seed() -> int:
     return crc32(run.stdout.strip().encode()) if run.returncode == 0 else 0
 
 
-def seeds(count_max: int | None = None, found: Iterable[int] = ()) -> list[int]:
-    """found: seeds that once failed, tried each time unless one was asked for by name."""
+def seeds(count_max: int | None = None, found: Iterable[int] = (), times: int = 1) -> list[int]:
+    """found: seeds that once failed, tried each time unless one was asked for by name. times: where a life
+    costs little, so many times as many."""
     if "SEED" in os.environ:
         return [int(os.environ["SEED"])]
-    count = int(os.environ.get("HIGHWATER_SEEDS", BY_HAND))
+    count = times * int(os.environ.get("HIGHWATER_SEEDS", BY_HAND))
     first = first_seed()
     return [*found, *range(first, first + min(count, count_max or count))]

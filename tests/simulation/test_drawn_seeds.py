@@ -36,6 +36,7 @@ def test_without_a_repository_they_begin_at_0(monkeypatch: pytest.MonkeyPatch) -
 def test_a_seed_that_once_failed_is_tried_each_time_and_dear_lives_are_fewer() -> None:
     assert seeds.seeds(found=[20111]) == [20111, *seeds.seeds()]
     assert seeds.seeds(count_max=3) == seeds.seeds()[:3]
+    assert len(seeds.seeds(times=5)) == 5 * len(seeds.seeds())
 
 
 def test_the_seed_that_was_asked_for_is_the_only_one(monkeypatch: pytest.MonkeyPatch) -> None:
