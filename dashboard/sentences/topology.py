@@ -127,6 +127,7 @@ TOPOLOGY = {
     "topology.answers": _("What the server answered"),
     "topology.answer.done": _("{verb}: done"),
     "topology.answer.declared": _("{verb}: done, {queue}"),
+    "topology.answer.done_but": _("{verb}: done. {more}"),
     "topology.answer.count": _("{verb}: done, {count} {count?message|messages}"),
     "topology.answer.refused": _("{verb}: refused, {reply}"),
     "topology.answer.published": _("Published to {exchange} with the key “{key}”: confirmed"),

@@ -109,8 +109,8 @@ export function answerWords({ kind, inputs, data }, say) {
   }
   const controlled = CONTROLLED.find((one) => kind === `rabbitmq.server.${one}`);
   if (controlled) {
-    const done = say("topology.answer.done", { verb: say(`topology.form.${controlled}`) });
-    return { text: sentences([done, ...leftOutWords(data?.left_out ?? {}, say)]), isBad: false };
+    const verb = say(`topology.form.${controlled}`), more = sentences(leftOutWords(data?.left_out ?? {}, say));
+    return { text: say(more ? "topology.answer.done_but" : "topology.answer.done", { verb, more }), isBad: false };
   }
   if (kind !== "rabbitmq.operator.answered") return null;
   if (data.verb === "get") return { text: gotWords(data, say), isBad: false };
