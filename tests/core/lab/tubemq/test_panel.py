@@ -181,3 +181,16 @@ def test_what_a_client_may_not_subscribe_is_what_its_own_map_says() -> None:
     assert all(client["closed"] == [] for client in shown["clients"].values()), "no map names it yet"
     at(lab, 60)
     assert all(client["closed"] == theirs for client in panel(lab)["clients"].values())
+
+
+def test_client_that_waits_for_a_release_is_not_said_to_wait_for_an_old_session() -> None:
+    lab = lab_of(consumers=2, source_count=-1, **LANES)
+    at(lab, 12, "tubemq_assign", "c1", partitions=["1:flights:0"])
+    at(lab, 20, "tubemq_hold", "c1", partition="1:flights:0")
+    at(lab, 30, "tubemq_assign", "c1", partitions=[])
+    at(lab, 30, "tubemq_assign", "c2", partitions=["1:flights:0"])
+    at(lab, 33)
+    waits = {"consumer": "c2", "code": 410, "partition": "1:flights:0", "holder": "c1"}
+    assert lane_of(lab).sentence == {"code": "tubemq.not_released", "params": waits}
+    at(lab, 50)
+    assert panel(lab)["partitions"]["1:flights:0"]["owner"] == "c2"
