@@ -164,7 +164,7 @@ BALANCE = {
     "balance.answer.context": _("confirm context {context}"),
     "balance.answer.no_key": _("no key"),
     "balance.answer.more": _("and {count} more"),
-    "balance.answer.info": _("{key}: offset {offset} of {end}, updated {at_us} after the start"),
+    "balance.answer.info": _("{key}: offset {offset} of {end}, updated at {at}"),
     "balance.answer.open": _("{key} subscribable"),
     "balance.answer.closed": _("{key} not subscribable"),
     "balance.check.no_topics": _("no topic is given"),

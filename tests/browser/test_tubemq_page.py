@@ -36,6 +36,16 @@ def page(profile: Profile, site: SupervisedSite, let_pass: Pass) -> Page:
     return opened
 
 
+@pytest.mark.parametrize(("wide", "tall"), [(1440, 900), (1280, 720)])
+def test_calls_their_answer_and_the_cause_stand_in_the_first_view(page: Page, wide: int, tall: int) -> None:
+    page.set_viewport_size({"width": wide, "height": tall})
+    fold = page.locator(".trans").bounding_box()
+    assert fold is not None
+    for part in ("#calls", "#call", "#call-answer", ".why"):
+        box = page.locator(part).bounding_box()
+        assert box is not None and box["y"] + box["height"] <= fold["y"], part
+
+
 def test_crashed_clients_partitions_wait_for_it_and_the_page_says_why(page: Page, let_pass: Pass) -> None:
     wait_text(page, "h1", "4 clients read all 12 partitions.")
     expect(page.locator('#difference [data-part^="has/"]')).to_have_count(12)

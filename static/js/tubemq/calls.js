@@ -1,6 +1,6 @@
 // The 17 calls of a client as a list that stays: each with its last answer; the chosen one has its arguments below.
 
-import { number } from "../base/say.js";
+import { clock, number } from "../base/say.js";
 import { shortKey } from "./chips.js";
 
 // In the order in which a program uses them. fields: of the form.
@@ -40,6 +40,8 @@ const BRIEF = {
   getPartitionMetaInfo: (map, say) => say("balance.answer.map", openOf(map)),
   getMessage: ({ partition, count }, say) => say("balance.answer.batch", { key: shortKey(partition), count }),
   confirmConsume: ({ curr_offset: offset }, say) => say("balance.answer.offset", { offset }),
+  getCurPartitionOffsetInfos: (infos) =>
+    Object.entries(infos).map(([key, [offset, end]]) => `${shortKey(key)}=${offset}/${end}`).join(" ") || "∅",
 };
 
 // The program's query has the numbers, a person's the map.
@@ -70,7 +72,7 @@ const WHOLE = {
     ...(count > records.length ? [say("balance.answer.more", { count: count - records.length })] : []),
   ],
   getCurPartitionOffsetInfos: (infos, say) => Object.entries(infos).map(([key, [offset, end, at]]) =>
-    say("balance.answer.info", { key, offset, end, at_us: at })),
+    say("balance.answer.info", { key, offset, end, at: clock(at) })),
 };
 
 // As it stands, so that it can be typed back.

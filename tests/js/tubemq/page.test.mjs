@@ -225,7 +225,7 @@ test("the answer to a person's call stands whole, and names the check that refus
   const map = whole("getPartitionMetaInfo", { value: { "1:t:0": true, "1:t:1": false } });
   assert.deepEqual(map.more.map((line) => line.split(" ")[0]), ["balance.answer.open", "balance.answer.closed"]);
   const info = whole("getCurPartitionOffsetInfos", { code: null, value: { "1:t:0": [28, 56, 15e6] } });
-  assert.match(info.more[0], /"key":"1:t:0","offset":28,"end":56,"at_us":15000000/);
+  assert.match(info.more[0], /"key":"1:t:0","offset":28,"end":56,"at":"0:15.0"/);
   assert.match(whole("getCurRegisteredPartSet", { code: null, value: ["1:t:0"] }).text, /^1:t:0$/);
 });
 
