@@ -59,7 +59,9 @@ export function wholeAnswer(call, answer, say) {
     return { ...words, text, more: [] };
   }
   const hasValue = value !== null && value !== undefined;
-  if (WHOLE[call] && hasValue) return { ...words, text: BRIEF[call]?.(value, say) ?? "", more: WHOLE[call](value, say) };
+  if (WHOLE[call] && hasValue) {
+    return { ...words, text: BRIEF[call]?.(value, say) ?? "", more: WHOLE[call](value, say) };
+  }
   return { ...words, text: hasValue ? plain(value, say) : words.text, more: [] };
 }
 

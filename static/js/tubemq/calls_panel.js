@@ -138,7 +138,8 @@ export function createCalls(list, form, answer, { send, fail, say, canCall }) {
 
   // Of a person's own call at this client; what its program calls stands in the list.
   function writeAnswer(consumer) {
-    const last = client?.answers[chosen], words = wholeAnswer(chosen, last, say), [head, about, lines] = answer.children;
+    const last = client?.answers[chosen], words = wholeAnswer(chosen, last, say);
+    const [head, about, lines] = answer.children;
     const isWaiting = client?.waiting.includes(chosen);
     setText(head, isWaiting ? say("balance.answer.waits") : [words.code, words.text].filter(Boolean).join(" "));
     head.dataset.is = !isWaiting && words.look === "er" ? "no" : "yes";

@@ -7,8 +7,8 @@ import { paint } from "../drawing/paint.js";
 const NAME = 150, HEAD = 24, ROW = 30, BAR = 16, RIGHT = 120, LABELLED = 56;
 export const ROWS_MOST = 8;
 
-// clients: of a panel. -> [{name, us, isOver, parts, apart: [[what, us]]}] the slowest first; isOver: its first record has
-// come
+// clients: of a panel. -> [{name, us, isOver, parts, apart: [[what, us]]}] the slowest first; isOver: its first
+// record has come
 export function waits(clients) {
   return Object.entries(clients)
     .filter(([, { first }]) => first !== null)
@@ -61,7 +61,9 @@ export function layout(lanes, { width, bound, words, colorOf }) {
     from = 0;
     for (const [what, partUs] of parts) {
       const mid = x(from + partUs / 2);
-      if (x(partUs) - left > LABELLED && what !== "reads") centred(`${id}/${what}/text`, mid, top + 20, words.wait(what), "m");
+      if (x(partUs) - left > LABELLED && what !== "reads") {
+        centred(`${id}/${what}/text`, mid, top + 20, words.wait(what), "m");
+      }
       from += partUs;
     }
   });
@@ -86,7 +88,10 @@ const besideBar = (end, width) => (end > width - RIGHT - 8
   : { x: end + 8 });
 
 const timeWords = (us, isOver, apart, words) =>
-  [isOver ? words.seconds(us) : words.waiting(us), ...apart.map(([what, apartUs]) => words.apart(what, apartUs))].join(" · ");
+  [
+    isOver ? words.seconds(us) : words.waiting(us),
+    ...apart.map(([what, apartUs]) => words.apart(what, apartUs)),
+  ].join(" · ");
 
 function ticks(most, isNarrow) {
   const step = (isNarrow ? 20e6 : 10e6) * Math.max(1, Math.ceil(most / 80e6));

@@ -131,7 +131,8 @@ const units = () => ({ millisecond: say("millisecond"), second: say("second"), m
 const firstWords = () => ({
   seconds: (us) => (us === 0 ? `0 ${say("second")}` : seconds(us, units())),
   waiting: (us) => say("balance.waiting", { left_us: Math.max(1, us) }),
-  bound: say("balance.bound"), atMost: (us) => say("balance.at_most", { left_us: us, most_us: own.event_cycles * own.cycle_us }),
+  bound: say("balance.bound"),
+  atMost: (us) => say("balance.at_most", { left_us: us, most_us: own.event_cycles * own.cycle_us }),
   wait: (what) => say(`balance.wait.${what}`),
   part: (what, us) => say("balance.wait_part", { what: say(`balance.wait.${what}`), part_us: us }),
   apart: (what, us) => say("balance.wait_apart", { what: say(`balance.wait.${what}`), part_us: us }),
