@@ -18,13 +18,8 @@ def first_record(client: ProgramState | PullConsumerState, member: Member | None
     """{us, is_over, parts: [[name, us], ...], apart: the same}; null before the process starts. member: at the master."""
     if client.launched_us is None:
         return None
-    if isinstance(client, ProgramState):
-        marks, end_us = _own(client), client.first_record_us
-    else:
-        marks, end_us = (
-            _served(client, member),
-            client.reader.first_us if client.reader.first_us >= 0 else None,
-        )
+    marks = _own(client) if isinstance(client, ProgramState) else _served(client, member)
+    end_us = first_record_us(client)
     parts = _between(client.launched_us, marks, now_us if end_us is None else end_us)
     added = _added(parts)
     counted = [[name, us] for name, us in added.items() if name not in APART]
@@ -32,6 +27,13 @@ def first_record(client: ProgramState | PullConsumerState, member: Member | None
     return {
         "us": sum(us for name, us in added.items() if name not in APART), "is_over": end_us is not None, "parts": counted, "apart": apart,
     }  # fmt: skip
+
+
+def first_record_us(client: ProgramState | PullConsumerState) -> int | None:
+    """When it had its first record, None: not yet."""
+    if isinstance(client, ProgramState):
+        return client.first_record_us
+    return client.reader.first_us if client.reader.first_us >= 0 else None
 
 
 def _own(client: ProgramState) -> list[tuple[str, int | None]]:

@@ -15,7 +15,7 @@ clients     consumer -> client_id, state (booting starting started refused stopp
             pass: its last one, {at_us, releases, registers, refused: key -> code}, null before the
                 first
             reading: partition of the batch that it works on, ""; unconfirmed: partitions whose batch is handled
-            and held back; first: `first_record.py`
+            and held back; first_record_us: when it had its first record; first: `first_record.py`
             calls: each of the 17 by name -> {at_us, argument, code, why, exception, value} of its last answer, null: never
             called. code: null for a call that gives none; why: which of the client's own checks refused; value: what it
             gives beside a code. answers: the same of a person's own calls; waiting: those without an answer yet
@@ -45,7 +45,7 @@ from broker_core.lab.tubemq.reading import GROUP, Client, TubeMqReading
 from broker_core.lab.tubemq.sharing import is_dealt
 from broker_core.lab.tubemq.views import unread
 from broker_core.lab.tubemq.views.calls import answers_view, calls_view, waiting_view
-from broker_core.lab.tubemq.views.first_record import first_record
+from broker_core.lab.tubemq.views.first_record import first_record, first_record_us
 from broker_core.tubemq import requests as r
 from broker_core.tubemq.assignment import node_of
 from broker_core.tubemq.client.assigner import difference, takes
@@ -123,6 +123,7 @@ def _client(lane: Lane, reads: TubeMqReading, name: str, client: Client) -> Json
         "by_hand": name in reads.notes.by_hand,
         "has": sorted(client.registered),
         "reading": client.reading,
+        "first_record_us": first_record_us(client),
         "first": first_record(client, reads.member(client.client_id), lane.now_us),
     }
     if isinstance(client, PullConsumerState):
