@@ -80,7 +80,9 @@ const WHOLE = {
 // As it stands, so that it can be typed back.
 function plain(value, say) {
   if (Array.isArray(value)) return value.join(" ") || "∅";
-  if (typeof value === "object") return Object.entries(value).map(([name, each]) => `${name}=${each}`).join(" ") || "∅";
+  if (typeof value === "object") {
+    return Object.entries(value).map(([name, each]) => `${name}=${each}`).join(" ") || "∅";
+  }
   return typeof value === "string" ? value : valueText(value, say);
 }
 

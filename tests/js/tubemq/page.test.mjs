@@ -181,7 +181,8 @@ test("the time to the first record stops with the record, and is counted until t
   const [worst] = first.waits(panelOf(late).clients);
   assert.deepEqual([worst.name, worst.isOver], ["c1", false]);
   const words = {
-    part: String, apart: String, wait: String, seconds: String, waiting: String, atMost: String, bound: "server-side", total: 69e6 };
+    part: String, apart: String, wait: String, seconds: String,
+    waiting: String, atMost: String, bound: "server-side", total: 69e6 };
   const lanes = [{ id: "tubemq", label: "", waits: found }];
   for (const width of WIDTHS) {
     const bound = { parts: [["cycle", 30e6], ["loser", 39e6]] };
