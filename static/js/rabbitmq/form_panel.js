@@ -108,7 +108,7 @@ export function createForms(box, form, { kinds, send, fail, choicesOf, context, 
       if (error instanceof FieldError) showErrors(form, { [error.field]: [say(error.message)] });
       else if (
         !(error instanceof Refusal) || error.status === 403 || !Object.keys(error.fields).length ||
-        showErrors(form, atFile(verb, error.fields)).length
+        showErrors(form, atFile(verb, error.fields, say)).length
       ) fail(error, submit);
     } finally {
       submit.removeAttribute("aria-busy");

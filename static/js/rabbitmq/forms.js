@@ -90,7 +90,7 @@ export function argsOf(verb, values) {
 }
 
 // What is wrong deep in a file is said at the file, with its place: "exchanges[3].type".
-export function atFile(verb, fields) {
+export function atFile(verb, fields, say) {
   const files = FORMS[verb].fields.filter(({ kind }) => kind === "json").map(({ name }) => `args.${name}`);
   const found = {};
   for (const [field, texts] of Object.entries(fields)) {
@@ -98,7 +98,8 @@ export function atFile(verb, fields) {
     if (file === undefined) found[field] = texts;
     else {
       const place = field.slice(file.length + 1).replace(/\.(\d+)(?=\.|$)/g, "[$1]");
-      found[file] = [...(found[file] ?? []), ...[texts].flat().map((text) => `${place}: ${text}`)];
+      const placed = [texts].flat().map((what) => say("list.named", { name: place, what }));
+      found[file] = [...(found[file] ?? []), ...placed];
     }
   }
   return found;

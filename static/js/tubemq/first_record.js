@@ -105,7 +105,8 @@ export function table(lanes, { words, say }) {
     rows: [
       ...lanes.flatMap(({ label, waits: found }) => found.map(({ name, us, isOver, parts, apart }) => [
         label ? `${label} ${name}` : name,
-        [timeWords(us, isOver, apart, words), ...parts.map(([what, partUs]) => words.part(what, partUs))].join(", "),
+        [timeWords(us, isOver, apart, words), ...parts.map(([what, partUs]) => words.part(what, partUs))]
+          .join(say("list.comma")),
       ])),
       [words.bound, words.atMost(words.total)],
     ],

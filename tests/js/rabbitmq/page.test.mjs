@@ -299,10 +299,13 @@ test("what is typed becomes arguments", () => {
 
 test("what is wrong in a file is said at the file, with its place", () => {
   const fields = { "args.definitions.exchanges.3.type": ["a"], "args.definitions.queues.0": ["b"], lane: ["c"] };
-  assert.deepEqual(atFile("import", fields), {
-    "args.definitions": ["exchanges[3].type: a", "queues[0]: b"], lane: ["c"],
+  assert.deepEqual(atFile("import", fields, say), {
+    "args.definitions": [
+      say("list.named", { name: "exchanges[3].type", what: "a" }), say("list.named", { name: "queues[0]", what: "b" }),
+    ],
+    lane: ["c"],
   });
-  assert.deepEqual(atFile("user", { "args.name": ["a"] }), { "args.name": ["a"] });
+  assert.deepEqual(atFile("user", { "args.name": ["a"] }, say), { "args.name": ["a"] });
 });
 
 test("an import says by name what the broker lacks", () => {
