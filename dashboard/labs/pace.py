@@ -14,11 +14,11 @@ from django.conf import settings
 
 BUSY = 0.95  # of the wall time; what is left is for whatever comes unasked
 # Of the time, for frames, where labs ask for all of it: views, patches, rows, Redis.
-FRAMES_PART, FRAMES_PART_MAX = 0.4, 0.6
-USUAL_S = 0.2  # between two frames of a lab, for which the labs' clock is slowed further
+FRAMES_PART, FRAMES_PART_MAX = 0.4, 0.65
+USUAL_S = 0.16  # between two frames of a lab, for which the labs' clock is slowed further
 FULL, FULL_SLOWER = 0.98, 0.9
 SLOWER, FASTER = 0.85, 1.04  # at most, at a time
-RARER, OFTENER = 1.25, 0.92
+RARER, OFTENER = 1.25, 0.8
 ADAPT_EVERY_S = 0.5
 SHARE_MIN = 0.02
 BEHIND_OVER_S = 2.0  # what labs lose of so much time is what they say to be behind

@@ -6,7 +6,7 @@ import pytest
 
 from broker_core.lab.lab import Lab as CoreLab
 from dashboard.labs import selectors
-from dashboard.labs.pace import SHARE_MIN, Pace
+from dashboard.labs.pace import FRAMES_PART_MAX, SHARE_MIN, USUAL_S, Pace
 from tests.dashboard.world import FakeClock, World
 
 SMALL = {"workload": {"kind": "uniform", "keys": 5, "rate": 5}, "lanes": [{"model": "rabbitmq"}]}
@@ -69,20 +69,36 @@ def test_frames_come_oftener_again_while_the_labs_are_still_slowed() -> None:
 
 def test_frames_that_take_most_of_the_time_become_rarer_first() -> None:
     busy = Busy()
-    busy.work(20, demand=0.4, telling=0.8)
-    assert busy.pace.share == 1.0 and busy.shortest_s < busy.pace.interval_s <= 0.25
+    busy.work(20, demand=0.3, telling=0.75)
+    assert busy.pace.share == 1.0 and busy.shortest_s < busy.pace.interval_s <= USUAL_S
 
 
-def test_a_crowd_is_slowed_before_it_has_fewer_than_five_frames_a_second() -> None:
-    """A hundred demos on two cores: at full speed they would leave time for four."""
+def test_a_crowd_is_slowed_before_it_has_fewer_frames_than_usual() -> None:
+    """Fifty demos on a slow machine: at full speed they would leave time for five frames a second."""
+    busy = Busy()
+    busy.work(30, demand=0.5, telling=0.9)
+    assert busy.pace.interval_s == pytest.approx(USUAL_S, abs=0.01) and 0.6 < busy.pace.share < 0.9
+
+
+def test_frames_never_take_more_than_their_part_from_labs_that_ask_for_it() -> None:
+    """A hundred demos on two cores."""
     busy = Busy()
     busy.work(30, demand=0.42, telling=1.2)
-    assert busy.pace.interval_s == pytest.approx(0.2, abs=0.02) and 0.75 < busy.pace.share < 0.95
+    assert busy.pace.interval_s == pytest.approx(0.1 * 1.2 / FRAMES_PART_MAX, abs=0.02)
+    assert busy.pace.share * 0.42 == pytest.approx(0.95 - FRAMES_PART_MAX, abs=0.02)
+
+
+def test_a_crowd_that_opened_at_once_has_its_frames_back_within_four_seconds() -> None:
+    busy = Busy()
+    busy.work(10, demand=0.4, telling=4.0)
+    assert busy.pace.interval_s > 0.35
+    busy.work(4, demand=0.4, telling=0.5)
+    assert busy.pace.interval_s <= USUAL_S
 
 
 def test_labs_run_at_their_speed_again_when_there_is_time(settings: Any) -> None:
     busy = Busy()
-    busy.work(20, demand=5.0, telling=2.5)
+    busy.work(20, demand=5.0, telling=4.0)
     assert busy.pace.share < 0.2 and busy.pace.interval_s == settings.FRAME_INTERVAL_MAX_S
     busy.work(60, demand=0.3, telling=0.2)
     assert busy.pace.share == 1.0 and busy.pace.interval_s == busy.shortest_s
