@@ -123,7 +123,7 @@ def definitions(panel: Json) -> Json:
                 **_picked(each, "name"),
                 "vhost": vhost,
                 **_picked(each, "type", "durable", "auto_delete", "internal"),
-                "arguments": {"alternate-exchange": each["alternate"]} if each["alternate"] else {},
+                "arguments": json_of_table(each.get("arguments", {})),
             }
             for vhost, graph in graphs.items()
             for each in graph["exchanges"].values()

@@ -117,6 +117,7 @@ def topology_of(lane: Lane, reads: RabbitMqReading, state: BrokerState, vhost: V
                 exchange.published,
                 exchange.unroutable,
                 reads.notes.counts.dropped(vhost.name, exchange.name),
+                exchange.arguments,
             )
             for exchange in vhost.exchanges.values()
         },

@@ -28,10 +28,10 @@ class PublisherNode(msgspec.Struct, frozen=True):
 
 
 class ExchangeNode(msgspec.Struct, frozen=True):
-    """name: "" is the default exchange. alternate: the exchange that takes what this one cannot route, "" for none.
-    published: messages that came in so far: published, as dead letters and from other exchanges. unroutable: those
-    that matched no binding, also when the alternate took them. dropped: published here or dead letters, that came to no
-    queue at all and did not go back."""
+    """name: "" is the default exchange. arguments: as declared. alternate: the exchange that takes what this
+    one cannot route, "" for none. published: messages that came in so far: published, as dead letters and from
+    other exchanges. unroutable: those that matched no binding, also when the alternate took them. dropped:
+    published here or dead letters, that came to no queue at all and did not go back."""
 
     name: str
     type: str
@@ -42,6 +42,7 @@ class ExchangeNode(msgspec.Struct, frozen=True):
     published: int = 0
     unroutable: int = 0
     dropped: int = 0
+    arguments: Table = {}
 
 
 class QueueNode(msgspec.Struct, frozen=True):
