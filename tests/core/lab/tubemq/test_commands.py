@@ -314,8 +314,12 @@ EVERYTHING_TO_C2 = "def assign(members, partitions):\n    return {'c2': [(t, n) 
 
 
 @pytest.mark.parametrize("algorithm", ["modulo", "sticky"])
-def test_own_rule_deals_the_partitions_out_until_the_lanes_rule_is_wanted_again(algorithm: str) -> None:
-    custom.use_runner(
+def test_own_rule_deals_the_partitions_out_until_the_lanes_rule_is_wanted_again(
+    algorithm: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        custom,
+        "_runner",
         lambda _, members, partitions: {
             "assignment": {
                 member: [[topic, number] for topic, count in partitions.items() for number in range(count)]
@@ -323,55 +327,55 @@ def test_own_rule_deals_the_partitions_out_until_the_lanes_rule_is_wanted_again(
                 else []
                 for member in members
             }
-        }
+        },
     )
-    try:
-        lab = lab_of(algorithm=algorithm, **SMALL)
-        at(lab, 15)
-        before = {name: has(lab, name) for name in ("c1", "c2")}
-        at(lab, 15, "tubemq_rule", source=EVERYTHING_TO_C2)
-        at(lab, 30)
-        assert (len(has(lab, "c1")), len(has(lab, "c2"))) == (0, 6) and unread(lab) == {}
-        assert panel(lab)["rule"]["own"] == EVERYTHING_TO_C2 and panel(lab)["rule"]["source_count"] == -1
-        at(lab, 30, "join")
-        at(lab, 45)
-        assert (len(has(lab, "c2")), has(lab, "c3")) == (6, [])
-        at(lab, 45, "leave", "c3")
-        at(lab, 55, "tubemq_rule", source=None)
-        at(lab, 75)
-        assert unread(lab) == {} and panel(lab)["rule"]["own"] is None
-        if algorithm == "modulo":
-            assert {name: has(lab, name) for name in before} == before
-        else:
-            assert [len(has(lab, name)) for name in before] == [3, 3]
-    finally:
-        custom.use_runner(None)
+    lab = lab_of(algorithm=algorithm, **SMALL)
+    at(lab, 15)
+    before = {name: has(lab, name) for name in ("c1", "c2")}
+    at(lab, 15, "tubemq_rule", source=EVERYTHING_TO_C2)
+    at(lab, 30)
+    assert (len(has(lab, "c1")), len(has(lab, "c2"))) == (0, 6) and unread(lab) == {}
+    assert panel(lab)["rule"]["own"] == EVERYTHING_TO_C2 and panel(lab)["rule"]["source_count"] == -1
+    at(lab, 30, "join")
+    at(lab, 45)
+    assert (len(has(lab, "c2")), has(lab, "c3")) == (6, [])
+    at(lab, 45, "leave", "c3")
+    at(lab, 55, "tubemq_rule", source=None)
+    at(lab, 75)
+    assert unread(lab) == {} and panel(lab)["rule"]["own"] is None
+    if algorithm == "modulo":
+        assert {name: has(lab, name) for name in before} == before
+    else:
+        assert [len(has(lab, name)) for name in before] == [3, 3]
 
 
 @pytest.mark.parametrize("algorithm", ["modulo", "sticky", "by_lag"])
-def test_own_rule_that_fails_is_told_with_its_line_and_the_shares_before_it_hold(algorithm: str) -> None:
-    custom.use_runner(lambda *_: {"error": "KeyError: 'x'", "line": 2})
-    try:
-        lab = lab_of(algorithm=algorithm, **SMALL)
-        at(lab, 15)
-        before = {name: sorted(has(lab, name)) for name in ("c1", "c2")}
-        events = at(lab, 15, "tubemq_rule", source=EVERYTHING_TO_C2) + at(lab, 35)
-        assert "group.rule_failed" in kinds(events)
-        assert {name: sorted(has(lab, name)) for name in before} == before and unread(lab) == {}
-        failed = panel(lab)["rule"]["failed"]
-        assert (failed["reason"], failed["line"]) == ("KeyError: 'x'", 2)
-        custom.use_runner(
-            lambda _, members, partitions: {"assignment": {
+def test_own_rule_that_fails_is_told_with_its_line_and_the_shares_before_it_hold(
+    algorithm: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(custom, "_runner", lambda *_: {"error": "KeyError: 'x'", "line": 2})
+    lab = lab_of(algorithm=algorithm, **SMALL)
+    at(lab, 15)
+    before = {name: sorted(has(lab, name)) for name in ("c1", "c2")}
+    events = at(lab, 15, "tubemq_rule", source=EVERYTHING_TO_C2) + at(lab, 35)
+    assert "group.rule_failed" in kinds(events)
+    assert {name: sorted(has(lab, name)) for name in before} == before and unread(lab) == {}
+    failed = panel(lab)["rule"]["failed"]
+    assert (failed["reason"], failed["line"]) == ("KeyError: 'x'", 2)
+    monkeypatch.setattr(
+        custom,
+        "_runner",
+        lambda _, members, partitions: {
+            "assignment": {
                 member: [[t, n] for t in partitions for n in range(partitions[t])] if member == "c2" else []
                 for member in members
-            }}
-        )  # fmt: skip
-        at(lab, 35, "tubemq_rule", source=EVERYTHING_TO_C2 + "\n")
-        assert panel(lab)["rule"]["failed"] is None
-        at(lab, 55)
-        assert (has(lab, "c1"), len(has(lab, "c2"))) == ([], 6) and panel(lab)["rule"]["failed"] is None
-    finally:
-        custom.use_runner(None)
+            }
+        },
+    )
+    at(lab, 35, "tubemq_rule", source=EVERYTHING_TO_C2 + "\n")
+    assert panel(lab)["rule"]["failed"] is None
+    at(lab, 55)
+    assert (has(lab, "c1"), len(has(lab, "c2"))) == ([], 6) and panel(lab)["rule"]["failed"] is None
 
 
 def test_switched_lane_goes_through_the_orders_to_its_clients_and_brokers_again() -> None:

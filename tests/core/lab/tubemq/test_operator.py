@@ -140,7 +140,7 @@ def test_operator_deals_by_the_rule_and_tells_how_many_move(
 
 
 def test_own_rule_is_given_topics_by_broker_and_what_each_member_had(
-    operator: tuple[Operator, Played],
+    operator: tuple[Operator, Played], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     node, out = operator
     asked: list[Any] = []
@@ -149,26 +149,22 @@ def test_own_rule_is_given_topics_by_broker_and_what_each_member_had(
         asked.append((source, members, partitions))
         return {"assignment": {"a": [], "b": [["1:t", 0], ["1:t", 1], ["2:t", 0]]}}
 
-    custom.use_runner(runner)
-    try:
-        play(node, out, PERSON, deal("own", "def assign(members, partitions): ..."))
-        node.wake("deal", 0, out)
-    finally:
-        custom.use_runner(None)
+    monkeypatch.setattr(custom, "_runner", runner)
+    play(node, out, PERSON, deal("own", "def assign(members, partitions): ..."))
+    node.wake("deal", 0, out)
     ((_, members, partitions),) = asked
     assert partitions == {"1:t": 2, "2:t": 1} and len(members["a"]["owned"]) == 3
     assert node.state.shares == {"a": [], "b": ["1:t:0", "1:t:1", "2:t:0"]}
 
 
-def test_own_rule_that_fails_leaves_the_shares_as_they_are(operator: tuple[Operator, Played]) -> None:
+def test_own_rule_that_fails_leaves_the_shares_as_they_are(
+    operator: tuple[Operator, Played], monkeypatch: pytest.MonkeyPatch
+) -> None:
     node, out = operator
     node.state.shares = {"a": ["1:t:0"]}
-    custom.use_runner(lambda *_: {"error": "KeyError: 'x'", "line": 2})
-    try:
-        play(node, out, PERSON, deal("own", "x"))
-        node.wake("deal", 0, out)
-    finally:
-        custom.use_runner(None)
+    monkeypatch.setattr(custom, "_runner", lambda *_: {"error": "KeyError: 'x'", "line": 2})
+    play(node, out, PERSON, deal("own", "x"))
+    node.wake("deal", 0, out)
     assert node.state.shares == {"a": ["1:t:0"]}
     assert out.told == [
         ("tubemq.group.rule_failed", {"reason": "KeyError: 'x'", "line": 2, "code": "", "params": {}})
