@@ -18,6 +18,8 @@ from tests.browser.conftest import ARGUMENTS, executable
 ROOT = Path(__file__).parents[2]
 Figure = tuple[str, float, str, str, str]
 GIVE_UP_S = 300
+CALLERS = ("VIRTUAL_ENV", "MAKEFLAGS", "MAKELEVEL", "DJANGO_SETTINGS_MODULE", "PYTEST_XDIST_WORKER")
+"""What a newcomer has not: of a make or a test run around this. With a test's settings no worker takes a lab."""
 IS_CLONED = True
 """Else what is here is started as it is: no clone, and nothing is installed."""
 # Two different frames have been drawn since the page was asked.
@@ -49,11 +51,7 @@ def _second(took_s: float) -> Figure:
 
 def _seconds_to_moving_page(tree: Path, command: list[str], more: dict[str, str] | None = None) -> float:
     """From typing `make run` to the second frame drawn in Chromium. more: for the environment."""
-    environment = {
-        name: value
-        for name, value in os.environ.items()
-        if name not in ("VIRTUAL_ENV", "MAKEFLAGS", "MAKELEVEL")
-    }
+    environment = {name: value for name, value in os.environ.items() if name not in CALLERS}
     process = subprocess.Popen(
         command,
         cwd=tree,

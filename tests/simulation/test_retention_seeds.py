@@ -66,7 +66,8 @@ def test_laws_hold_where_retention_deletes(seed: int, bound: str) -> None:
     life = BoundedLife(seed, bound)
     life.run(STEPS)
     print(f"\nseed {seed}: {life.chosen}\ndeletions {life.deletions}, confirmed {len(life.acked)}")
-    assert life.deletions or len(life.acked) < 50, "whoever wrote that much has seen a segment go"
+    much = 100 if bound == "size" else 50  # of records, small and many to a batch
+    assert life.deletions or len(life.acked) < much, "whoever wrote that much has seen a segment go"
     if not life.may_lose:
         assert life.lost_acked == 0 and not life.laws.losses
     by_size = life.bound == "size"
