@@ -26,6 +26,7 @@ def paths(profile: Profile, site: SupervisedSite) -> tuple[Page, dict[str, str]]
         "stage": f"lab/{lab}/",
         "labs": "labs/",
         "log": f"lab/{lab}/kafka/log",
+        "compacted": f"lab/{lab}/kafka/log?topic=__consumer_offsets",
         "article": "log/article/",
         "analyze": "analyze/",
         "compare": "analyze/compare/",
@@ -42,7 +43,7 @@ def test_what_scrolls_is_reached_and_named_on_every_page(
         page.goto(site.url + path)
         if name in ("log", "article"):
             page.wait_for_selector("#steps .tier[data-tier=scan][data-lit] .row-box.chosen")
-        if name == "log":
+        if name == "compacted":
             page.wait_for_selector("#clean:not([hidden])")
         for width, height in SIZES:
             page.set_viewport_size({"width": width, "height": height})
