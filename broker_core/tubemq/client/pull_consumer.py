@@ -283,10 +283,12 @@ class PullConsumer:
 
     def call_failed(self, now_us: int, out: Outbox) -> None:
         """The register request under way has no answer, and will have none."""
+        state = self.state
+        key, state.calling = state.calling, ""
         out.cancel("no_answer")
-        self.state.again.append(self.state.calling)
-        self.state.calling = ""
-        self.register_next(now_us, out)
+        if state.phase == STARTED:
+            state.again.append(key)
+            self.register_next(now_us, out)
 
     def tell_refusal(self, code: int, key: str, out: Outbox) -> None:
         out.tell(
@@ -383,6 +385,8 @@ class PullConsumer:
         state = self.state
         for name in ("boot", "heartbeat", "beat_brokers", "silent", "release", "call", "no_answer"):
             out.cancel(name)
+        for waiting in (state.events, state.calls, state.again):
+            waiting.clear()  # what was to be released goes with all that it holds
         state.masters.forget(out)
         self.reader.stop(now_us, out)
         if state.phase in (STARTING, STARTED):
@@ -399,9 +403,7 @@ class PullConsumer:
         for key in [*held, *filter(None, [state.calling])]:
             self.reader.drop(key, now_us, out)
             self.unregister(key, out)
-        state.calls.clear()
         state.calling = ""
-        state.events.clear()
         state.masters.send(r.CloseRequestC2M(state.client_id, state.group), out)
         out.close(state.masters.connection)
         for connection in state.reader.connections.values():

@@ -7,9 +7,10 @@ import pytest
 
 from broker_core.clock import SECOND_US
 from broker_core.sim.keeping import keep, restored
+from broker_core.sim.node import Closed
 from broker_core.sim.program import Pause, Program, Resume
 from broker_core.tubemq import requests as r
-from broker_core.tubemq.client.program_state import STARTED, Shutdown
+from broker_core.tubemq.client.program_state import STARTED, STOPPED, Shutdown
 from broker_core.tubemq.client.pull_consumer import PullConsumer
 from broker_core.tubemq.client.pull_consumer_state import Binding, PullConsumerState, StartPull
 from broker_core.tubemq.client.reader import ReaderState
@@ -197,6 +198,25 @@ def test_stopped_consumer_leaves_nothing_behind() -> None:
     cluster.world.order("a-1", Shutdown())
     cluster.wait(1)
     assert set(cluster.owners().values()) == {""} and cluster.state("m1").groups == {}
+
+
+@pytest.mark.parametrize("partitions", [["1:t:0"], ["1:t:0", "1:t:1"]])
+def test_broker_that_is_lost_while_it_stops_asks_nothing_more_of_it(partitions: list[str]) -> None:
+    node, out = begun()
+    play(node, out, 1, r.HeartResponseM2C(200, r.ConsumerEvent(1, r.ONLY_CONNECT, partitions)))
+    node.receive(0, Shutdown(), 0, out)
+    assert play(node, out, 2, Closed("reset")) == []
+    assert wake(node, out, "shutdown")[-1] == (1, r.CloseRequestC2M("a-1", "g"))
+    assert out.deadlines == {} and node.state.phase == STOPPED
+
+
+def test_stopping_while_a_batch_holds_up_a_release_releases_all() -> None:
+    node, out = in_hand()
+    play(node, out, 1, r.HeartResponseM2C(200, r.ConsumerEvent(2, r.DISCONNECT, ["1:t:0"])))
+    node.receive(0, Shutdown(), 0, out)
+    released = (2, r.RegisterRequestC2B(r.UNREGISTER, "a-1", "g", "1:t:0"))
+    assert wake(node, out, "shutdown") == [released, (1, r.CloseRequestC2M("a-1", "g"))]
+    assert out.deadlines == {}
 
 
 # -- bound groups --------------------------------------------------------------------------------------------
