@@ -11,7 +11,7 @@ export HOST PORT REDIS_URL DATABASE_URL
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := run
-.PHONY: install install-dev run test check bench bench-smoke seed simulate lock browser node postgres
+.PHONY: install install-dev run test lint check bench bench-smoke seed simulate lock browser node postgres
 
 install:
 	@$(PYTHON) -I mqsite/install.py
@@ -26,17 +26,19 @@ run: install
 # others, with one Spark, one site and one PostgreSQL for all who need it; then stories in three browsers on three sites, side by side; what is marked `alone`
 # (tests/conftest.py) follows, one after another; nothing of the core is.
 # The simulations try other lives at each commit: 40 of each kind, or SEEDS. Each part ends with what every folder took.
-test: install-dev node browser postgres
+test: lint node browser postgres
 	node --test tests/js/*.test.mjs tests/js/*/*.test.mjs
 	HIGHWATER_SEEDS=$(or $(SEEDS),40) $(VENV)/python -m pytest -n auto --dist loadgroup -q --folders -m "not alone and not story"
 	$(VENV)/python -m pytest -n 3 --dist loadfile -q --folders -m "story and not alone" tests/browser
 	$(VENV)/python -m pytest -q --folders -m alone --ignore=tests/core
 
-check: install-dev
+lint: install-dev
 	$(VENV)/ruff format --check .
 	$(VENV)/ruff check .
 	$(VENV)/mypy
 	$(VENV)/lint-imports --no-logo
+
+check: lint
 	$(VENV)/python -m pytest -n auto -q -m "not slow" tests/core tests/scenarios tests/test_architecture.py
 
 bench: install-dev

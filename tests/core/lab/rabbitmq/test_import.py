@@ -43,7 +43,8 @@ FILE: dict[str, Any] = {
         {"name": "mail", "vhost": "prod", "durable": True, "auto_delete": False, "arguments": {"x-max-length": 10}},
     ],
     "exchanges": [
-        {"name": "dead", "vhost": "prod", "type": "fanout", "durable": True, "auto_delete": False, "internal": False, "arguments": {"x-note": "kept"}},
+        {"name": "dead", "vhost": "prod", "type": "fanout", "durable": True, "auto_delete": False, "internal": False,
+         "arguments": {"x-note": "kept"}},
         DELAYED,
     ],
     "bindings": [
