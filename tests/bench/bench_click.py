@@ -16,7 +16,6 @@ from tests.dashboard.processes import PYTHON, ROOT, Site
 Figure = tuple[str, float, str, str, str]
 CLICKS = 60
 CROWD = 200
-CROWD_S = 14
 
 
 def run() -> list[Figure]:
@@ -37,12 +36,12 @@ async def _measure(site: Site) -> list[Figure]:
         f"/ws/labs/{lab.id}/",
         str(CROWD),
         "0",
-        str(CROWD_S),
     ]
-    crowd = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
-    assert crowd.stdout is not None
+    crowd = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert crowd.stdin is not None and crowd.stdout is not None
     await asyncio.get_running_loop().run_in_executor(None, crowd.stdout.readline)
     crowded = await click_often([lab], CLICKS, 0.12)
+    crowd.stdin.close()
     seen = json.loads(await asyncio.get_running_loop().run_in_executor(None, crowd.stdout.read))
     crowd.wait()
     note = f"{CLICKS} clicks on one lab"

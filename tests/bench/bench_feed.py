@@ -140,17 +140,18 @@ def _round(site: Site, port: int, pid: int, lab: str | None, count: int, deaf: i
         f"/ws/labs/{lab or 'any'}/",
         str(count),
         str(deaf),
-        str(SECONDS + LINGER_S),
     )
-    assert clients.stdout is not None
+    assert clients.stdin is not None and clients.stdout is not None
     clients.stdout.readline()
     arguments = [str(SECONDS), str(RATE), str(SIZE)]
     publisher = _python(site, "-m", "tests.bench.publish_stream", lab, *arguments) if lab else _python(
         site, "-m", "tests.bench.channels_group", *arguments)  # fmt: skip
     used_s = cpu_s(pid)
     publisher.wait()
-    seen: dict[str, Any] = json.loads(clients.stdout.readline())
     used_s = cpu_s(pid) - used_s
+    time.sleep(LINGER_S)
+    clients.stdin.close()
+    seen: dict[str, Any] = json.loads(clients.stdout.readline())
     clients.wait()
     delivered = count * (seen["frames_min"] + seen["frames_max"]) / 2
     return {**seen, "cpu": used_s / SECONDS, "cpu_per_frame": used_s / max(1.0, delivered)}
@@ -158,7 +159,12 @@ def _round(site: Site, port: int, pid: int, lab: str | None, count: int, deaf: i
 
 def _python(site: Site, *arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [PYTHON, *arguments], cwd=ROOT, env=site.environment, stdout=subprocess.PIPE, text=True
+        [PYTHON, *arguments],
+        cwd=ROOT,
+        env=site.environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     )
 
 

@@ -2,7 +2,7 @@
 
 A client reads frames off the wire, looks only at the first bytes of a message for its numbers, and
 acknowledges every fifth frame. Run as a program it prints one JSON line: `python -m tests.bench.sockets PORT
-PATH COUNT DEAF SECONDS`; deaf clients never read.
+PATH COUNT DEAF`, once its input ends: whoever measures says when. Deaf clients never read.
 """
 
 import asyncio
@@ -119,7 +119,7 @@ def quantile(values: list[float], share: float) -> float:
     return sorted(values)[min(len(values) - 1, int(share * len(values)))]
 
 
-async def main(port: int, paths: list[str], count: int, deaf: int, seconds: float) -> None:
+async def main(port: int, paths: list[str], count: int, deaf: int) -> None:
     clients = [await connect(port, paths[number % len(paths)]) for number in range(count + deaf)]
     for client in clients[count:]:
         assert client.transport is not None
@@ -128,7 +128,7 @@ async def main(port: int, paths: list[str], count: int, deaf: int, seconds: floa
     for client in clients:
         client.frames = client.snapshots = client.gaps = 0
         client.delays_s.clear()
-    await asyncio.sleep(seconds)
+    await asyncio.get_running_loop().run_in_executor(None, sys.stdin.buffer.read)
     reading = clients[:count]
     delays = [delay for client in reading for delay in client.delays_s]
     print(
@@ -149,6 +149,4 @@ async def main(port: int, paths: list[str], count: int, deaf: int, seconds: floa
 
 
 if __name__ == "__main__":
-    asyncio.run(
-        main(int(sys.argv[1]), sys.argv[2].split(","), int(sys.argv[3]), int(sys.argv[4]), float(sys.argv[5]))
-    )
+    asyncio.run(main(int(sys.argv[1]), sys.argv[2].split(","), int(sys.argv[3]), int(sys.argv[4])))
