@@ -134,7 +134,7 @@ class BrokerBase:
             channel = self.channels[consumer.channel]
             if ear is not None:
                 program = self.connections[channel.connection].name
-                ear.delivered(program, message, queue.name, redelivered, consumer.needs_ack)
+                ear.delivered(program, message, queue.state.name, redelivered, consumer.needs_ack)
             if redelivered:
                 self.state.redelivered += 1
             if consumer.needs_ack:

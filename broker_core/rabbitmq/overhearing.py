@@ -17,7 +17,7 @@ class Ear(Protocol):
         vhost: str,
         message: int,
         routing_key: str,
-        queues: Sequence[str],
+        queues: list[str],
         is_returned: bool,
     ) -> None:
         """It came to its exchange, and reaches these queues. routing_key: of a workload's message, which has none

@@ -45,7 +45,10 @@ class Counts:
         counts[what] += 1
 
     def of_exchange(self, vhost: str, exchange: str) -> list[int]:
-        return self.exchanges.setdefault(vhost, {}).setdefault(exchange, [0, 0, 0])
+        try:
+            return self.exchanges[vhost][exchange]
+        except KeyError:
+            return self.exchanges.setdefault(vhost, {}).setdefault(exchange, [0, 0, 0])
 
     def dropped(self, vhost: str, exchange: str) -> int:
         return self.exchanges.get(vhost, {}).get(exchange, (0, 0))[DROPPED]

@@ -14,7 +14,6 @@ from broker_core.lab.rabbitmq.paths import (
     PUBLISHED,
     REFUSED,
     RETURNED,
-    SETTLED,
     go_on,
 )
 from broker_core.lab.rabbitmq.reading import RabbitMqReading
@@ -34,17 +33,13 @@ class PathEar:
     def __init__(self, lane: Lane, reads: RabbitMqReading) -> None:
         self.lane, self.reads = lane, reads
 
-    @property
-    def counts(self) -> counts.Counts:
-        return self.reads.notes.counts
-
     def published(
         self,
         program: str,
         vhost: str,
         message: int,
         routing_key: str,
-        queues: Sequence[str],
+        queues: list[str],
         is_returned: bool,
     ) -> None:
         record = message
@@ -52,11 +47,11 @@ class PathEar:
         if message >= FIRST_STORED:
             stored = self.reads.broker().messages.at[message]
             record, routed = stored.content.message, self._routed(vhost, stored)
-        self.counts.published(vhost, routed[1], bool(queues), is_returned)
+        notes = self.reads.notes
+        notes.counts.published(vhost, routed[1], bool(queues), is_returned)
         if record < 0:
             return
-        step = (self.lane.world.now_us, PUBLISHED, program, *routed, list(queues))
-        self.reads.notes.paths.published(record, step)
+        notes.paths.published(record, (self.lane.world.now_us, PUBLISHED, program, *routed, queues))
         if is_returned:
             self._add(message, RETURNED, program)
 
@@ -65,22 +60,23 @@ class PathEar:
 
     def delivered(self, program: str, message: int, queue: str, redelivered: bool, needs_ack: bool) -> None:
         if not needs_ack:
-            self.counts.took(program, counts.AUTO)
+            self.reads.notes.counts.took(program, counts.AUTO)
         self._add(message, DELIVERED, program, queue, redelivered, needs_ack)
 
     def settled(self, program: str, message: int, queue: str, how: str) -> None:
-        if how in SETTLED:
-            self.counts.took(program, counts.SETTLED[how])
-            self._add(message, how, program, queue)
-        else:
+        what = counts.SETTLED.get(how)
+        if what is None:
             self._add(message, GIVEN_BACK, program, queue, how)
+        else:
+            self.reads.notes.counts.took(program, what)
+            self._add(message, how, program, queue)
 
     def died(
         self, message: int, vhost: str, queue: str, reason: str, copy: Stored | None, queues: Sequence[str]
     ) -> None:
         routed = (vhost, None, [], None, 0) if copy is None else self._routed(vhost, copy)
         if copy is not None:
-            self.counts.died(vhost, copy.exchange, bool(queues))
+            self.reads.notes.counts.died(vhost, copy.exchange, bool(queues))
         self._add(message, DIED, queue, reason, *routed, list(queues))
 
     def dropped(self, message: int, queue: str, reason: str) -> None:

@@ -36,7 +36,6 @@ FIELDS: dict[str, tuple[str, ...]] = {
     LEFT_OUT: ("count",),
 }
 """Kind of a step -> what it says beside when it was."""
-SETTLED = ("ack", "requeue", "discard")
 
 
 Step = tuple[Any, ...]

@@ -143,7 +143,7 @@ def deliver_to_queues(
     if mandatory and not queues:
         return_message(broker, channel, message, routing_key, out)
     if broker.ear is not None:
-        names = [queue.name for queue in queues]
+        names = [queue.state.name for queue in queues]
         program, is_returned = broker.connections[channel.connection].name, mandatory and not queues
         broker.ear.published(program, channel.vhost, message, routing_key, names, is_returned)
     is_refused, written_us = False, 0

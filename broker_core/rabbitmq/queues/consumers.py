@@ -65,6 +65,10 @@ class Consumer:
     unacked: dict[int, bool] = field(default_factory=dict)
 
 
+def by_priority(consumer: Consumer) -> int:
+    return -consumer.priority
+
+
 @dataclass(slots=True, eq=False)
 class ChannelAtQueue:
     """A channel as a queue knows it. blocked: its consumers that are out of the ring, in the order in which their
@@ -163,7 +167,8 @@ class Consumers:
             consumer.credit += len(found)
             if had_none and found:
                 self._unblock(channel)
-        self.forget_if_done(channel_name)
+        if not channel.consumers:
+            self.forget_if_done(channel_name)
         return found
 
     def resume(self, channel_name: str) -> None:
@@ -219,11 +224,14 @@ class Consumers:
 
     def _unblock(self, channel: ChannelAtQueue) -> None:
         """Those who have room of their own join the ring again, by priority and then as they left it."""
+        if not channel.blocked:
+            return
         blocked = [self.by_key[key] for key in channel.blocked]
         channel.blocked = [consumer.key for consumer in blocked if not consumer.credit]
-        for consumer in sorted((each for each in blocked if each.credit), key=lambda each: -each.priority):
-            consumer.is_out = False
-            self._join(consumer)
+        for consumer in sorted(blocked, key=by_priority):
+            if consumer.credit:
+                consumer.is_out = False
+                self._join(consumer)
 
     def _join(self, consumer: Consumer) -> None:
         ring = self.rings.get(consumer.priority)
