@@ -25,8 +25,8 @@ from broker_core.rabbitmq.client.roles import ACKS, LATE
 from broker_core.rabbitmq.definitions import SECTIONS, Definitions, read_definitions, write_definitions
 from broker_core.rabbitmq.properties import PERSISTENT
 
-ROWS_MAX = 64
-"""Of a kind, such as queues."""
+ROWS_MAX = 128
+"""Of a kind, such as queues: as many as the page draws ten times a second."""
 PUBLISHERS_MAX, ROLES_MAX, TURNS_MAX = 8, 16, 64
 PREFETCH_MAX = 65_535
 """basic.qos carries the count in 16 bits."""

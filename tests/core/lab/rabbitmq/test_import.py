@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from broker_core.errors import CommandError
+from broker_core.lab.rabbitmq.topology import ROWS_MAX
 from broker_core.lab.rabbitmq.views.questions import definitions
 from tests.core.lab.rabbitmq.test_topology import lab_of, order
 
@@ -83,6 +84,15 @@ def test_a_file_of_a_real_server_draws_its_graph_and_says_what_stands_in(lab) ->
         "global_parameters": ["cluster_name"],
     }  # fmt: skip
     assert "rabbitmq.operator.refused" not in [event["kind"] for event in events]
+
+
+def test_a_file_has_as_many_queues_as_the_page_can_draw(lab) -> None:
+    queues = [{"name": f"q{number}", "vhost": "shop"} for number in range(ROWS_MAX + 1)]
+    with pytest.raises(CommandError, match="at most 128") as refused:
+        order(lab, "rabbitmq_import", definitions={"queues": queues})
+    assert refused.value.field == "args.definitions.queues"
+    order(lab, "rabbitmq_import", definitions={"queues": queues[1:]}, seconds=3)
+    assert {each["name"] for each in queues[1:]} <= panel(lab)["vhosts"]["shop"]["queues"].keys()
 
 
 def test_only_those_that_the_file_names_may_do_something(lab) -> None:
