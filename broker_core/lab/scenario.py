@@ -16,7 +16,7 @@ from broker_core.lab.fields import LANE_ID, refuse_unknown, whole
 from broker_core.lab.kafka import lane as kafka
 from broker_core.lab.kafka.options import CLUSTER_FIELDS, check_cluster
 from broker_core.lab.kafka.server_rules import SERVER_RULES, assigns_at_server
-from broker_core.lab.lesson.lesson import CLUSTER, GROUPS, PULSAR, RABBITMQ, Lesson, lesson_from_json
+from broker_core.lab.lesson.lesson import CLUSTER, GROUPS, PULSAR, RABBITMQ, TUBEMQ, Lesson, lesson_from_json
 from broker_core.lab.limits import DEFAULT_LIMITS, Limits
 from broker_core.lab.older_names import renamed
 from broker_core.lab.pulsar import lane as pulsar
@@ -103,7 +103,7 @@ def pages_of(lane: LaneSpec) -> tuple[str, ...]:
     """The pages that a lane of this kind has beside the Stage."""
     if lane.model == "kafka":
         return CLUSTER, GROUPS
-    return {"pulsar": (PULSAR,), "rabbitmq": (RABBITMQ,)}.get(lane.model, ())
+    return {"pulsar": (PULSAR,), "tubemq": (TUBEMQ,), "rabbitmq": (RABBITMQ,)}.get(lane.model, ())
 
 
 def scenario_from_json(raw: object, limits: Limits = DEFAULT_LIMITS) -> Scenario:

@@ -65,26 +65,32 @@ BALANCE = {
     "balance.rule.sticky": _("keep what one had, then share the rest"),
     "balance.rule.by_lag": _("most waiting first, to whoever has least"),
     "balance.rule.own": _("a rule of your own"),
-    "balance.rule.own_failed": _("a rule of your own, failed: previous shares kept"),
+    "balance.rule.own_failed": _("your rule failed: previous shares kept"),
     "balance.rule.hand": _("partitions chosen by hand"),
-    "balance.rule.server": _("the master gives partitions out, once a cycle"),
+    "balance.rule.server": _("given out by the master once a cycle"),
     "balance.rule.article": _("the master: hash(key) mod number of clients"),
     # Columns
     "balance.who": _("client, node id"),
-    "balance.pass": _("next pass"),
+    "balance.pass": _("next pass, map"),
     "balance.column.takes": _("would take"),
     "balance.column.has": _("has"),
     "balance.column.releases": _("releases"),
     "balance.column.registers": _("registers"),
+    "balance.formula.takes": _("A, by the rule"),
+    "balance.formula.has": _("H, registered"),
     "balance.given.takes": _("given"),
     "balance.given.has": _("has"),
     "balance.given.releases": _("is to release"),
     "balance.given.registers": _("is to register"),
+    "balance.how": _("Legend"),
     "balance.legend": _(
-        "A: by the rule. H: registered. S: may be subscribed by the client’s own map. Hatched: in A and not in S."
+        "A: by the rule. H: registered. S: may be subscribed by the client’s own map. Hatched: in A and not in S. "
+        "Thick outline: registered with the last pass. +2: two more."
     ),
     "balance.left": _("in {left_us}"),
+    "balance.left_brief": _("{left_us}"),
     "balance.map_age": _("map {age_us} old"),
+    "balance.map_brief": _("map {age_us}"),
     "balance.title.takes": _("{key}: the rule gives it to {consumer}"),
     "balance.title.has": _("{key}: {consumer} has registered it"),
     "balance.title.releases": _("{key}: {consumer} releases it with its next pass"),
@@ -97,7 +103,9 @@ BALANCE = {
     "balance.state.stopped": _("has stopped"),
     "balance.state.crashed": _("crashed"),
     "balance.state.gone": _("has left"),
-    "balance.folded": _("{count} more {count?client has|clients have} nothing to do."),
+    "balance.folded": _("{count} more {count?client|clients}: {busy} {busy?has|have} something to do."),
+    "balance.folded_quiet": _("{count} more {count?client has|clients have} nothing to do."),
+    "balance.more_chips": _("and {keys}"),
     "balance.label.difference": _(
         "What each of {clients} {clients?client|clients} would take, has, releases and registers"
     ),
@@ -124,13 +132,17 @@ BALANCE = {
     "balance.owner_but": _("{owner}: {why}"),
     "balance.more_partitions": _("{count} more {count?partition|partitions}"),
     "balance.partition_title": _("{key}: {owner}, {lag} behind, offset {offset} of {end}"),
-    "balance.query": _("What the master answers an operator who asks who has what"),
     "balance.query_about": _(
         "admin_query_consume_group_detail: the master keeps no assignment of its own, so this is as old as the reports "
         "of the clients, 13 s apart."
     ),
+    # Beside the pictures
+    "balance.more": _("More of this group"),
+    "balance.tab.orders": _("Orders"),
+    "balance.tab.first": _("Time to the first record"),
+    "balance.tab.own": _("A rule of your own"),
+    "balance.tab.query": _("Operator’s query"),
     # Time to the first record
-    "balance.first": _("Time to the first record"),
     "balance.first_about": _(
         "From start(): a client that shares out for itself needs four requests and no timer; one that its master serves "
         "waits for a cycle and up to three heartbeats."
@@ -152,8 +164,10 @@ BALANCE = {
     "balance.calls": _("17 calls"),
     "balance.last_of": _("last answers of"),
     "balance.call.call": _("Call"),
+    "balance.call.hint": _("Press a call to make it."),
     "balance.call.never": _NEVER,
     "balance.call.void": _("returned"),
+    "balance.answer.label": _("The answer to your call"),
     "balance.answer.none": _("You have not called it yet."),
     "balance.answer.waits": _("Your call waits for its answer."),
     "balance.answer.about": _("your call at {consumer}, ({argument}), at {at}"),
@@ -181,7 +195,7 @@ BALANCE = {
     "balance.check.context_part_blank": _("a part of the confirm context is blank"),
     "balance.check.context_old": _("this batch is not the one that is out"),
     "balance.field.partition": _("partition"),
-    "balance.field.offset": _("bootstrap offset"),
+    "balance.field.offset": _("offset"),
     "balance.field.context": _("confirm context"),
     "balance.field.is_consumed": _("consumed"),
     "balance.field.wait_ms": _("wait in ms"),
@@ -233,7 +247,6 @@ BALANCE = {
     "balance.code.599": _("an exception on the way"),
     "balance.served": _("These clients have none of the 17 calls: the master gives their partitions out."),
     # Orders
-    "balance.orders": _("Orders"),
     "balance.of_cluster": _("Of brokers and masters"),
     "balance.form.restart": _("Restart with …"),
     "balance.form.assign": _("Partitions by hand"),
@@ -257,7 +270,6 @@ BALANCE = {
     "balance.form_about.black_list": _("Whether the group may subscribe the topic"),
     "balance.form_about.expand": _("The topic has more partitions on a broker"),
     "balance.form_about.failover": _("The standby takes over: it knows the configuration and no client"),
-    "balance.own": _("A rule of your own"),
     "balance.own.none": _("The group follows the lane’s rule."),
     "balance.own.runs": _("The group follows your rule."),
     "balance.own.failed": _("Your rule failed in line {line}: {reason}. Previous shares kept."),

@@ -14,6 +14,8 @@ from dashboard.models import Lab
 from dashboard.views.lane_page import lane_page
 
 MODEL = "tubemq"
+TABS = ("orders", "first", "own", "query")
+"""Beside the pictures, one at a time. A lesson gives its orders alone: there the first is not the one to look at."""
 
 
 @require_safe
@@ -24,6 +26,7 @@ async def of_lab(request: HttpRequest, lab_id: str) -> HttpResponse:
 
 
 def _fill(context: dict[str, Any], lab: Lab, view: dict[str, Any], lane: str) -> None:
+    context |= {"tabs": TABS, "tab": "first" if context["lesson"] else "orders"}
     context["page"] |= {
         MODEL: {
             "lane": lane,

@@ -36,14 +36,71 @@ def page(profile: Profile, site: SupervisedSite, let_pass: Pass) -> Page:
     return opened
 
 
-@pytest.mark.parametrize(("wide", "tall"), [(1440, 900), (1280, 720)])
-def test_calls_their_answer_and_the_cause_stand_in_the_first_view(page: Page, wide: int, tall: int) -> None:
+SIZES = pytest.mark.parametrize(("wide", "tall"), [(1440, 900), (1280, 720)])
+
+
+def bottom(page: Page, part: str) -> float:
+    box = page.locator(part).bounding_box()
+    assert box is not None, part
+    return box["y"] + box["height"]
+
+
+@SIZES
+def test_story_pictures_and_calls_stand_in_the_first_view(page: Page, wide: int, tall: int) -> None:
     page.set_viewport_size({"width": wide, "height": tall})
+    wait_frame(page)
     fold = page.locator(".trans").bounding_box()
-    assert fold is not None
+    assert fold is not None and fold["y"] + fold["height"] == tall
+    for part in ("h1", "#sub", "#difference", "#brokers", "#calls", ".why"):
+        assert bottom(page, part) <= fold["y"], part
+    page.click("#calls [data-call=start]")
     for part in ("#calls", "#call", "#call-answer", ".why"):
-        box = page.locator(part).bounding_box()
-        assert box is not None and box["y"] + box["height"] <= fold["y"], part
+        assert bottom(page, part) <= fold["y"], part
+    last = page.locator("#calls li").last
+    last.scroll_into_view_if_needed()
+    assert bottom(page, "#calls li:last-child") <= bottom(page, "#calls") + 1
+
+
+PLACES = """() => [".head", "#difference-box", "#brokers-box", "#tabs", "#calls", ".why"].map((part) => {
+  const { x, y, width, height } = document.querySelector(part).getBoundingClientRect();
+  return [part, x, y, width, height];
+})"""
+
+
+@SIZES
+def test_nothing_moves_while_the_group_changes(page: Page, let_pass: Pass, wide: int, tall: int) -> None:
+    page.set_viewport_size({"width": wide, "height": tall})
+    wait_frame(page)
+    before = page.evaluate(PLACES)
+    page.select_option("#client", "c2")
+    page.click("#verbs [data-order=crash]")
+    let_pass(page, 2)
+    wait_text(page, "h1", "3 of 12 partitions are not read.")
+    page.evaluate("scrollTo(0, 0)")
+    assert page.evaluate(PLACES) == before
+    order(page, "offline", broker="3")
+    let_pass(page, 45)
+    wait_text(page, "h1", "Broker 3 is offline")
+    page.evaluate("scrollTo(0, 0)")
+    assert page.evaluate(PLACES) == before
+    page.click("#rules [data-rule=sticky]")
+    let_pass(page, 15)
+    page.evaluate("scrollTo(0, 0)")
+    assert page.evaluate(PLACES) == before
+
+
+def test_what_is_secondary_stands_behind_tabs_that_the_arrow_keys_choose(page: Page) -> None:
+    expect(page.locator("#panel-orders")).to_be_visible()
+    expect(page.locator("#panel-first")).to_be_hidden()
+    page.focus("#tab-orders")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#tab-first")).to_be_focused()
+    expect(page.locator("#first")).to_be_visible()
+    wait_text(page, "#first", "server-side")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator("#panel-query")).to_be_visible()
+    assert page.locator("#tabs [tabindex='0']").count() == 1
 
 
 def test_crashed_clients_partitions_wait_for_it_and_the_page_says_why(page: Page, let_pass: Pass) -> None:
@@ -70,17 +127,23 @@ def test_calls_show_their_last_answers_and_the_chosen_one_its_arguments(page: Pa
     expect(page.locator("#calls li")).to_have_count(17)
     wait_text(page, "#calls [data-call=start]", "200")
     wait_text(page, "#calls [data-call=getSourceCount]", "4")
+    expect(page.locator("#call")).to_be_hidden()
     page.click("#calls [data-call=start]")
+    expect(page.locator("#call")).to_be_visible()
     page.keyboard.press("ArrowDown")
-    expect(page.locator("#calls [data-call=getPartitionMetaInfo]")).to_have_attribute("aria-pressed", "true")
+    expect(page.locator("#calls [data-call=getPartitionMetaInfo]")).to_have_attribute("aria-expanded", "true")
     expect(page.locator("#calls [data-call=getPartitionMetaInfo]")).to_be_focused()
     page.select_option("#client", "c3")
     wait_text(page, "#calls [data-call=getNodeId]", "2")
+    page.focus("#call .go")
+    page.keyboard.press("Escape")
+    expect(page.locator("#call")).to_be_hidden()
+    expect(page.locator("#calls [data-call=getPartitionMetaInfo]")).to_be_focused()
 
 
 def test_an_operators_query_shows_what_the_clients_reported(page: Page, let_pass: Pass) -> None:
     let_pass(page, 10)
-    page.click("details summary")
+    page.click("#tab-query")
     expect(page.locator("#query tbody tr")).to_have_count(4)
     own = page.locator('#difference [data-part^="has/c1/"]').first.get_attribute("data-part") or ""
     broker, _, number = own.split("/")[-1].split(":")
@@ -141,6 +204,7 @@ def test_a_call_by_hand_has_the_originals_refusal_and_the_fight_is_shown(page: P
 
 
 def test_a_rule_of_ones_own_and_the_masters_are_chosen_here(page: Page, let_pass: Pass) -> None:
+    page.click("#tab-own")
     page.fill("#own-source", "def assign(")
     page.click("#own-run")
     page.wait_for_selector("#own-words.bad")
@@ -150,7 +214,9 @@ def test_a_rule_of_ones_own_and_the_masters_are_chosen_here(page: Page, let_pass
     page.click("#own-run")
     let_pass(page, 15)
     wait_text(page, "#own-words", "The group follows your rule.")
-    expect(page.locator('#difference [data-part^="has/c1/"]')).to_have_count(12)
+    expect(page.locator('#difference [data-part^="has/c1/"]')).to_have_count(3)
+    wait_text(page, "#difference", "+9")
+    wait_text(page, "h1", "One client reads all 12 partitions.")
     page.click("#own-back")
     let_pass(page, 15)
     page.click("#rules [data-rule=server]")

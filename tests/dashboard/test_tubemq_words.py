@@ -13,6 +13,7 @@ from broker_core.tubemq.client import program_state as phases
 from broker_core.tubemq.client.by_person import CALLS
 from broker_core.tubemq.client.client_balance_consumer import KEY_BLANK
 from dashboard.sentences.balance import BALANCE
+from dashboard.views.tubemq import TABS
 
 ROOT = Path(__file__).parents[2]
 COLUMNS = ("takes", "has", "releases", "registers")
@@ -53,6 +54,7 @@ FAMILIES = {
         "consumer", "node", "state", "map", *COLUMNS, "pass", "key", "broker", "subscribable", "shown", "takers", "owner",
         "offset", "end", "lag", "why", "reported",
     ),
+    "tab": TABS,
     "verb": VERBS,
     "verb_about": VERBS,
 }  # fmt: skip

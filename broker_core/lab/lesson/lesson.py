@@ -30,8 +30,9 @@ ASKED_MAX = 10**15
 """What a check may ask of a number: more than any lab has, even of microseconds, and a float holds each whole
 number up to it."""
 TITLE_MAX, LANE_MAX, LINE_MAX, CAPTION_MAX, TEXT_MAX, NUMBER_MAX = 60, 40, 200, 400, 2_000, 200
-STAGE, CLUSTER, GROUPS, PULSAR, RABBITMQ = "stage", "cluster", "groups", "pulsar", "rabbitmq"
-PAGES = (STAGE, CLUSTER, GROUPS, PULSAR, RABBITMQ)
+STAGE, CLUSTER, GROUPS = "stage", "cluster", "groups"
+PULSAR, TUBEMQ, RABBITMQ = "pulsar", "tubemq", "rabbitmq"
+PAGES = (STAGE, CLUSTER, GROUPS, PULSAR, TUBEMQ, RABBITMQ)
 """Where a lesson is watched: with all lanes on the Stage, or on the page of one lane that has more of it."""
 _FIELDS = {
     "title",

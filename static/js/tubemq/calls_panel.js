@@ -1,4 +1,4 @@
-// The list of calls, and the form of the chosen one: whom it is made for, its arguments, its button.
+// The list of calls; a press opens the form of one, with its arguments, its button and the last answer to a person.
 
 import { speak } from "../base/chrome.js";
 import { Refusal } from "../base/commands.js";
@@ -9,18 +9,19 @@ import { CALLS, DEFAULTS, FieldError, answerWords, argsOf, wholeAnswer } from ".
 
 const TEXTS = { context: 300, topic: 300, topics: 300, filters: 300, partition: 300 };
 
-// list: holds a row a call. form: of the chosen one. send(call, args): a promise that fails with a Refusal.
-// -> {write(client, partitions, name of the client), choose(call, values)}
+// list: holds a row a call. form, answer: of the open one. send(call, args): a promise that fails with a Refusal.
+// -> {write(client, partitions, name of the client)}
 export function createCalls(list, form, answer, { send, fail, say, canCall }) {
   const rows = {}, fields = form.querySelector(".form-fields"), name = form.querySelector("h3");
   const submit = form.querySelector("button");
   const choices = form.appendChild(Object.assign(document.createElement("datalist"), { id: "call-keys" }));
-  let chosen = "connect2Partition", inputs = {}, keys = [], client = null;
+  let chosen = null, stop = Object.keys(CALLS)[0], inputs = {}, keys = [], client = null, consumer = null;
   for (const call of Object.keys(CALLS)) {
     const row = document.createElement("li"), button = row.appendChild(document.createElement("button"));
     const code = document.createElement("b"), text = document.createElement("span");
     button.type = "button";
     button.dataset.call = call;
+    button.setAttribute("aria-controls", form.id);
     button.append(Object.assign(document.createElement("span"), { textContent: call, className: "n" }), code, text);
     code.className = "n";
     text.className = "n a";
@@ -30,7 +31,14 @@ export function createCalls(list, form, answer, { send, fail, say, canCall }) {
   clearWhenChanged(form);
   list.addEventListener("click", (event) => {
     const { call } = event.target.closest("[data-call]")?.dataset ?? {};
-    if (call) choose(call);
+    if (call) choose(call === chosen ? null : call);
+  });
+  form.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    event.stopPropagation();
+    const { button } = rows[chosen];
+    choose(null);
+    button.focus();
   });
   // The arrow keys walk through the list.
   list.addEventListener("keydown", (event) => {
@@ -39,29 +47,33 @@ export function createCalls(list, form, answer, { send, fail, say, canCall }) {
     if (!step || place < 0) return;
     event.preventDefault();
     const next = all[(place + step + all.length) % all.length];
-    choose(next);
+    if (chosen !== null) choose(next);
+    stop = next;
+    mark();
     rows[next].button.focus();
   });
 
-  function choose(call, values = {}) {
+  function choose(call) {
     chosen = call;
+    stop = call ?? stop;
     clearErrors(form);
     inputs = {};
-    setText(name, call);
-    fields.replaceChildren(...CALLS[call].map(([field, kind]) => fieldOf(field, kind, values[field])));
+    setText(name, call ?? "");
+    fields.replaceChildren(...(CALLS[call] ?? []).map(([field, kind]) => fieldOf(field, kind)));
     mark();
+    writeAnswer();
+    rows[call]?.button.scrollIntoView({ block: "nearest" });
   }
 
   function mark() {
     for (const [call, { button }] of Object.entries(rows)) {
-      const isChosen = call === chosen;
-      setAttribute(button, "aria-pressed", String(isChosen));
-      button.tabIndex = isChosen ? 0 : -1;
+      setAttribute(button, "aria-expanded", String(call === chosen));
+      button.tabIndex = call === stop ? 0 : -1;
     }
-    form.hidden = !canCall();
+    form.hidden = answer.hidden = chosen === null || !canCall();
   }
 
-  function fieldOf(field, kind, value) {
+  function fieldOf(field, kind) {
     const label = document.createElement("label"), words = document.createElement("span");
     label.className = kind === "flag" ? "check" : "field";
     words.className = "s m";
@@ -71,14 +83,14 @@ export function createCalls(list, form, answer, { send, fail, say, canCall }) {
     input.dataset.field = `args.${field}`;
     if (kind === "flag") {
       input.type = "checkbox";
-      input.checked = value ?? DEFAULTS[field];
+      input.checked = DEFAULTS[field];
     } else {
-      Object.assign(input, { value: value ?? DEFAULTS[field] ?? "", autocomplete: "off", spellcheck: false });
+      Object.assign(input, { value: DEFAULTS[field] ?? "", autocomplete: "off", spellcheck: false });
       if (kind === "number") input.inputMode = "numeric";
       else input.maxLength = TEXTS[field];
       if (field === "partition") {
         input.setAttribute("list", choices.id);
-        input.value = value ?? keys[0] ?? "";
+        input.value = keys[0] ?? "";
       }
     }
     if (kind !== "flag") input.className = "n";
@@ -107,11 +119,10 @@ export function createCalls(list, form, answer, { send, fail, say, canCall }) {
     }
   });
 
-  choose(chosen);
+  mark();
   return {
-    choose,
     write(next, partitions, named) {
-      [client, keys] = [next, partitions];
+      [client, keys, consumer] = [next, partitions, named];
       for (const [call, { code, text, button }] of Object.entries(rows)) {
         const words = answerWords(call, client?.calls[call], say);
         setText(code, words.code);
@@ -123,7 +134,7 @@ export function createCalls(list, form, answer, { send, fail, say, canCall }) {
       mark();
       const [held] = Object.values(client?.contexts ?? {});
       if (held && inputs.context && inputs.context.value === "") inputs.context.value = held;
-      writeAnswer(named);
+      writeAnswer();
     },
   };
 
@@ -137,7 +148,8 @@ export function createCalls(list, form, answer, { send, fail, say, canCall }) {
   }
 
   // Of a person's own call at this client; what its program calls stands in the list.
-  function writeAnswer(consumer) {
+  function writeAnswer() {
+    if (chosen === null) return;
     const last = client?.answers[chosen], words = wholeAnswer(chosen, last, say);
     const [head, about, lines] = answer.children;
     const isWaiting = client?.waiting.includes(chosen);

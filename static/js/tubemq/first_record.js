@@ -4,7 +4,7 @@
 
 import { paint } from "../drawing/paint.js";
 
-const NAME = 150, HEAD = 24, ROW = 30, BAR = 16, RIGHT = 120, LABELLED = 56;
+const NAME = 150, HEAD = 24, ROW = 30, BAR = 16, RIGHT = 120, LABELLED = 56, LINE = 20, CHARACTER = 8;
 export const ROWS_MOST = 8;
 
 // clients: of a panel. -> [{name, us, isOver, parts, apart: [[what, us]]}] the slowest first; isOver: its first
@@ -54,8 +54,8 @@ export function layout(lanes, { width, bound, words, colorOf }) {
         fill: paint(colorOf(name)),
       },
       {
-        id: `${id}/time`, tag: "text", ...besideBar(end, width), y: top + 20, text: timeWords(us, isOver, apart, words),
-        class: "n b",
+        id: `${id}/time`, tag: "text", ...besideBar(end, width), y: top + 20, class: "n b",
+        ...fitting(timeWords(us, isOver, apart, words), timeWords(us, isOver, [], words), end, width),
       },
     );
     from = 0;
@@ -67,7 +67,7 @@ export function layout(lanes, { width, bound, words, colorOf }) {
       from += partUs;
     }
   });
-  const top = HEAD + rows.length * ROW, end = x(total);
+  const top = HEAD + rows.length * ROW;
   shapes.push({ id: "bound/name", tag: "text", x: 0, y: top + 20, text: words.bound, class: "m" });
   let from = 0;
   bound.parts.forEach(([label, us], place) => {
@@ -77,15 +77,19 @@ export function layout(lanes, { width, bound, words, colorOf }) {
     from += us;
   });
   shapes.push(
-    { id: "bound/time", tag: "text", ...besideBar(end, width), y: top + 20, text: words.atMost(total), class: "n m" },
+    { id: "bound/time", tag: "text", x: left, y: top + ROW + 14, text: words.atMost(total), class: "m" },
   );
-  return { shapes, height: top + ROW };
+  return { shapes, height: top + ROW + LINE };
 }
 
 // Right of the bar, or at its end where there is no room.
 const besideBar = (end, width) => (end > width - RIGHT - 8
   ? { x: width, "text-anchor": "end" }
   : { x: end + 8 });
+
+// What is apart is left to the title where it would run over the edge.
+const fitting = (whole, brief, end, width) =>
+  (end + 8 + CHARACTER * whole.length <= width ? { text: whole } : { text: brief, title: whole });
 
 const timeWords = (us, isOver, apart, words) =>
   [
@@ -101,7 +105,7 @@ function ticks(most, isNarrow) {
 // -> the table in its place.
 export function table(lanes, { words, say }) {
   return {
-    head: [say("balance.twin.consumer"), say("balance.first")],
+    head: [say("balance.twin.consumer"), say("balance.tab.first")],
     rows: [
       ...lanes.flatMap(({ label, waits: found }) => found.map(({ name, us, isOver, parts, apart }) => [
         label ? `${label} ${name}` : name,

@@ -7,6 +7,7 @@ import { createNotice } from "../base/notice.js";
 import { createRoving } from "../base/roving.js";
 import { inTurn, seconds } from "../base/say.js";
 import { writeTable } from "../base/table.js";
+import { createTabs } from "../base/tabs.js";
 import { createThrottle } from "../base/throttle.js";
 import { draw } from "../drawing/shapes.js";
 import { createFreshness } from "../feed/freshness.js";
@@ -25,8 +26,8 @@ import { createOrders as createForms } from "./orders_panel.js";
 import { createOwnRule } from "./own_rule.js";
 import { verbsOf } from "./verbs.js";
 import {
-  brokerWords, clientTable, differenceWords, isServed, partitionTable, queryTable, ruleWords, story, unreadOf,
-  whyWords,
+  brokerWords, clientTable, differenceWords, foldedWords, isServed, partitionTable, queryTable, ruleWords, story,
+  unreadOf, whyWords,
 } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
@@ -34,6 +35,7 @@ const TWINS_EVERY_MS = 1000, LEAST = 300;
 const main = $("main"), freshness = createFreshness(), notice = createNotice($("notice")), own = page.tubemq;
 const { lane } = own, writeLesson = createLessonStrip(), twinsDue = createThrottle();
 const still = matchMedia("(prefers-reduced-motion: reduce)");
+const tabs = createTabs($("tabs"), () => drawFrame(true));
 const pictures = { difference, brokers }, around = {};
 for (const name in pictures) around[name] = createRoving($(name));
 
@@ -62,21 +64,23 @@ function drawFrame(isForced = false) {
   setText($("title"), head);
   setText($("sub"), meaning);
   drawRule(now);
-  drawPicture("difference", now, { words: differenceWords(now, atUs, say), atUs });
+  const columns = differenceWords(now, atUs, say);
+  drawPicture("difference", now, { words: columns, atUs });
+  drawHeads(columns);
   drawPicture("brokers", now, { words: brokerWords(now, atUs, say) });
   const { folded } = difference.rowsOf(now.clients);
-  setText($("folded"), folded ? say("balance.folded", { count: folded }) : "");
-  $("folded").hidden = !folded;
-  drawFirst();
+  setText($("folded"), foldedWords(now, folded, say));
+  $("folded").hidden = !folded.length;
+  if (!$("panel-first").hidden) drawFirst();
   fillSelect($("client"), names.map((name) => [name, name]), client ?? "");
   calls.write(client === null ? null : now.clients[client], Object.keys(now.partitions), client);
   drawWhy(now, atUs);
   verbs.write(verbsOf(laneNow(), client, say));
   forms.write();
   if (ownRule) ownRule.write();
-  $("own").hidden = !ownRule || isServed(now);
+  tabs.offer("tab-own", Boolean(ownRule) && !isServed(now));
   $("served").hidden = !isServed(now);
-  $("calls").hidden = $("call-answer").hidden = $("legend").hidden = isServed(now);
+  $("calls").hidden = $("hint").hidden = $("legend").hidden = isServed(now);
   setText($("difference-title"), say(isServed(now) ? "balance.each_served" : "balance.each"));
   setText($("verbs-about"), client === null ? say("balance.choose") : say("balance.chosen", { consumer: client }));
   drawTransport(view);
@@ -89,19 +93,33 @@ function drawFrame(isForced = false) {
 }
 
 function drawPicture(name, now, given) {
-  const svg = $(name), width = Math.max(LEAST, Math.floor(svg.parentElement.clientWidth));
+  const svg = $(name), width = widthOf(svg);
   const { shapes, height } = pictures[name].layout(now, { width, colorOf, chosen: partition, ...given });
-  svg.setAttribute("height", height);
-  svg.style.setProperty("width", `${width}px`);
+  size(svg, width, height);
   setAttribute(svg, "aria-label", say(`balance.label.${name}`, {
     clients: Object.keys(now.clients).length, brokers: Object.keys(now.brokers).length,
   }));
   around[name](() => draw(svg, shapes));
 }
 
+// As wide as the rows under them, which a scroll bar may narrow.
+function drawHeads(words) {
+  const width = widthOf($("difference")), { shapes, height } = difference.heads({ width, words });
+  size($("difference-heads"), width, height);
+  draw($("difference-heads"), shapes);
+}
+
+const widthOf = (svg) => Math.max(LEAST, Math.floor(svg.parentElement.clientWidth));
+
+function size(svg, width, height) {
+  svg.setAttribute("height", height);
+  svg.style.setProperty("width", `${width}px`);
+}
+
 // The lane's rules as a switch; the one that holds in words.
 function drawRule(now) {
   setText($("formula"), ruleWords(now, say));
+  setAttribute($("formula"), "title", ruleWords(now, say));
   const { algorithms, algorithm } = laneNow(), box = $("rules");
   const key = JSON.stringify([algorithms, algorithm, page.language]);
   box.hidden = algorithms.length < 2;
@@ -140,11 +158,10 @@ const firstWords = () => ({
 });
 
 function drawFirst() {
-  const svg = $("first"), width = Math.max(LEAST, Math.floor(svg.parentElement.clientWidth));
+  const svg = $("first"), width = widthOf(svg);
   const bound = { parts: BOUND.map(([part, us]) => [say(`balance.wait.${part}`), us]) };
   const { shapes, height } = first.layout(lanesOf(), { width, colorOf, bound, words: firstWords() });
-  svg.setAttribute("height", height);
-  svg.style.setProperty("width", `${width}px`);
+  size(svg, width, height);
   setAttribute(svg, "aria-label", say("balance.label.first"));
   draw(svg, shapes);
 }
@@ -160,8 +177,8 @@ function drawTwins(now, atUs) {
   const write = (id, table, label) => writeTable($(id), { ...table, offsets: table.rows.map(() => null) }, label);
   write("difference-twin", clientTable(now, atUs, say), say("balance.each"));
   write("brokers-twin", partitionTable(now, atUs, say), say("balance.servers"));
-  write("query", queryTable(now, say), say("balance.query"));
-  write("first-twin", first.table(lanesOf(), { words: firstWords(), say }), say("balance.first"));
+  write("query", queryTable(now, say), say("balance.tab.query"));
+  write("first-twin", first.table(lanesOf(), { words: firstWords(), say }), say("balance.tab.first"));
 }
 
 // -- what a person does -----------------------------------------------------------------------------------------------

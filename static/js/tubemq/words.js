@@ -2,6 +2,7 @@
 
 import { number, sentences } from "../base/say.js";
 import { shortKey } from "./chips.js";
+import { isQuiet } from "./difference.js";
 
 const IS_DOWN = ["crashed", "gone", "stopped", "stopping"];
 
@@ -120,18 +121,33 @@ export function differenceWords(panel, atUs, say) {
     ),
     formulas: isServed(panel)
       ? { takes: "", has: "", releases: "", registers: "" }
-      : { takes: "A", has: "H", releases: "H − (A ∩ S)", registers: "(A ∩ S) − H" },
+      : {
+        takes: say("balance.formula.takes"), has: say("balance.formula.has"), releases: "H − (A ∩ S)",
+        registers: "(A ∩ S) − H",
+      },
     node: ({ node_id: node }) => (node < 0 ? "" : `#${node}`),
     state: (client) => stateWords(client, say),
     tone: ({ state }) => (state === "refused" || IS_DOWN.includes(state) ? "er" : "m"),
-    age: ({ map_us: asked }) => (asked === null ? "" : say("balance.map_age", { age_us: Math.max(1, atUs - asked) })),
-    left: (us) => say("balance.left", { left_us: Math.max(1, us) }),
+    age: (client) => ageWords(client, "balance.map_brief", atUs, say),
+    ageAbout: (client) => ageWords(client, "balance.map_age", atUs, say),
+    left: (us) => say("balance.left_brief", { left_us: Math.max(1, us) }),
+    rest: (keys) => say("balance.more_chips", { keys: keys.map(shortKey).join(" ") }),
     title: (what, name, key) => say(`balance.title.${what}`, { consumer: name, key }),
   };
 }
 
+const ageWords = ({ map_us: asked }, code, atUs, say) =>
+  (asked === null ? "" : say(code, { age_us: Math.max(1, atUs - asked) }));
+
 export function stateWords({ state, refused_code: code }, say) {
   return state === "refused" ? say("balance.state.refused", { code }) : say(`balance.state.${state}`);
+}
+
+// Of clients without a row: whether all of them have what they want.
+export function foldedWords({ clients }, folded, say) {
+  if (!folded.length) return "";
+  const busy = folded.filter((name) => !isQuiet(clients[name])).length;
+  return say(busy ? "balance.folded" : "balance.folded_quiet", { count: folded.length, busy });
 }
 
 // Words of masters and brokers.
@@ -199,7 +215,7 @@ export function clientTable(panel, atUs, say) {
     head: headOf(["consumer", "node", "state", "map", "takes", "has", "releases", "registers", "pass"], say),
     rows: Object.entries(panel.clients).map(([name, client]) => [
       name, client.node_id < 0 ? "–" : `${client.node_id}/${client.source_count}`, stateWords(client, say),
-      client.map_us === null ? "–" : say("balance.map_age", { age_us: Math.max(1, atUs - client.map_us) }),
+      ageWords(client, "balance.map_age", atUs, say) || "–",
       list(client.takes), list(client.has), list(client.releases), list(client.registers),
       client.next_pass_us === null ? "–" : say("balance.left", { left_us: Math.max(1, client.next_pass_us - atUs) }),
     ]),

@@ -7,14 +7,14 @@ import * as brokers from "../../../static/js/tubemq/brokers.js";
 import {
   CALLS, DEFAULTS, FieldError, answerWords, argsOf, orderOf, wholeAnswer,
 } from "../../../static/js/tubemq/calls.js";
-import { placed, shortKey, tallOf, widthOf } from "../../../static/js/tubemq/chips.js";
+import { linesOf, placed, shortKey, tallOf, widthOf } from "../../../static/js/tubemq/chips.js";
 import * as difference from "../../../static/js/tubemq/difference.js";
 import * as first from "../../../static/js/tubemq/first_record.js";
 import { FORMS, argsOf as orderArgs } from "../../../static/js/tubemq/forms.js";
 import { verbsOf } from "../../../static/js/tubemq/verbs.js";
 import {
-  brokerWords, clientTable, differenceWords, fightsOf, ownWords, partitionTable, queryTable, ruleWords, story, unreadOf,
-  whyWords,
+  brokerWords, clientTable, differenceWords, fightsOf, foldedWords, ownWords, partitionTable, queryTable, ruleWords,
+  story, unreadOf, whyWords,
 } from "../../../static/js/tubemq/words.js";
 import { load, say } from "../fixtures/load.mjs";
 import { check } from "../pulsar/known.mjs";
@@ -123,9 +123,15 @@ test("a client's row shows what it would take, has, releases and registers", () 
 test("of many clients those with nothing to do are counted, of many partitions those that are read", () => {
   const { shown, folded } = difference.rowsOf(panelOf(CROWD).clients);
   assert.equal(shown.length, difference.ROWS_MOST);
-  assert.equal(shown.length + folded, Object.keys(panelOf(CROWD).clients).length);
+  assert.equal(shown.length + folded.length, Object.keys(panelOf(CROWD).clients).length);
   const busy = changed(CROWD, ({ clients: { c20 } }) => (c20.registers = ["1:flights:0"]));
   assert.ok(difference.rowsOf(panelOf(busy).clients).shown.includes("c20"));
+  const { clients } = panelOf(CROWD);
+  assert.match(foldedWords({ clients }, folded, say), /^balance.folded_quiet /);
+  const many = changed(CROWD, (panel) => Object.values(panel.clients).forEach((each) => (each.registers = ["1:t:0"])));
+  const busyFolded = foldedWords(panelOf(many), difference.rowsOf(panelOf(many).clients).folded, say);
+  assert.match(busyFolded, /^balance.folded {"count":4,"busy":4}/);
+  assert.equal(foldedWords({ clients }, [], say), "");
   const { partitions, brokers: all } = panelOf(MANY), keys = all[1].partitions;
   const late = changed(MANY, (panel) => (panel.partitions[keys.at(-1)].unread = { code: "no_client" }));
   assert.equal(brokers.rowsOf(keys, partitions).shown.length, brokers.ROWS_MOST);
@@ -165,11 +171,35 @@ test("where the count is off the modulo is no arithmetic", () => {
   assert.match(ruleWords(panelOf(WELL), say), /^balance.rule.modulo .*4/);
 });
 
-test("chips wrap in their column", () => {
-  const keys = Array.from({ length: 9 }, (_, number) => `1:t:1000${number}`), places = placed(keys, 200);
-  for (const { key, x } of places) assert.ok(x + widthOf(key) <= 200);
-  assert.ok(tallOf(places) > 2 * 28 && tallOf([]) === 28);
+test("chips wrap in their column, and what has no room is counted in the last place", () => {
+  const keys = Array.from({ length: 9 }, (_, number) => `1:t:1000${number}`);
+  const all = placed(keys, 200, linesOf(keys, keys.length, 200));
+  assert.equal(all.rest, null);
+  for (const { key, x } of all.places) assert.ok(x + widthOf(key) <= 200);
+  const { places, rest } = placed(keys, 200, 2);
+  assert.deepEqual([...places.map(({ key }) => key), ...rest.keys], keys);
+  assert.ok(rest.y + 26 <= tallOf(2) && places.every(({ x, y }) => x !== rest.x || y !== rest.y));
+  assert.deepEqual(placed([], 200, 1), { places: [], rest: null });
   assert.equal(shortKey("12:flights:10001"), "12:10001");
+});
+
+test("rows keep their height and place whoever has the partitions", () => {
+  const frameOf = (view, width) => {
+    const { shapes, height } = drawn(view, width, difference);
+    return [height, shapes.filter(({ id }) => id.endsWith("/rule")).map(({ d }) => d)];
+  };
+  for (const width of WIDTHS) for (const view of [WELL, CROWD, MANY]) {
+    const one = changed(view, ({ clients, partitions }) => {
+      for (const client of Object.values(clients)) Object.assign(client, { takes: [], has: [] });
+      Object.assign(Object.values(clients)[0], { takes: Object.keys(partitions), has: Object.keys(partitions) });
+    });
+    assert.deepEqual(frameOf(one, width), frameOf(view, width));
+  }
+  const { shapes } = drawn(WELL, 1000, difference), more = changed(WELL, ({ clients: { c1 }, partitions }) =>
+    (c1.has = Object.keys(partitions)));
+  assert.ok(!shapes.some(({ id }) => id.endsWith("/rest")));
+  const [{ text, title }] = drawn(more, 1000, difference).shapes.filter(({ id }) => id === "c1/has/rest");
+  assert.ok(/^\+\d+$/.test(text) && title.includes("balance.more_chips"));
 });
 
 test("the time to the first record stops with the record, and is counted until then", () => {

@@ -108,7 +108,7 @@ def test_check_without_a_time_is_at_the_end_and_without_a_lane_asks_the_lab() ->
         ("rabbitmq", "groups", ("page", "no selectable lane has this page")),
         (None, "pulsar", ("page", "no selectable lane has this page")),
         ("tubemq", "stage", ("front", "must be one of kafka, rabbitmq")),
-        (None, "learn", ("page", "must be one of stage, cluster, groups, pulsar, rabbitmq")),
+        (None, "learn", ("page", "must be one of stage, cluster, groups, pulsar, tubemq, rabbitmq")),
         (["kafka"], "stage", ("front", "must be one of kafka, rabbitmq")),
     ],
 )  # fmt: skip
