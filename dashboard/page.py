@@ -11,6 +11,7 @@ from django.templatetags.static import static
 from django.utils import translation
 
 from broker_core.lab.commands.membership import DEMO_JOIN_ID
+from dashboard.formats import clock
 from dashboard.presentation import paint, present, textures
 from dashboard.sentences import catalogue
 from dashboard.sentences.glossary import TERMS_OF
@@ -97,6 +98,18 @@ def lane_query(view: Json, lane: str) -> str:
     return "" if lane == first == model else f"?{urlencode({'lane': lane})}"
 
 
+def time_context(view: Json) -> Json:
+    """What the bar of time, below every page of a lab, shows of a view."""
+    return {
+        "playing": view["playing"],
+        "clock": clock(view["at_us"]),
+        "seed": view["seed"],
+        "speeds": [
+            {"value": speed, "label": f"×{speed}", "pressed": speed == view["speed"]} for speed in SPEEDS
+        ],
+    }
+
+
 def stage_context(view: Json, words: dict[str, str]) -> Json:
     """The Stage's first frame: every text and figure of the view, and what the template repeats over."""
     shown = present(view, words)
@@ -107,9 +120,7 @@ def stage_context(view: Json, words: dict[str, str]) -> Json:
         "lesson": shown["lesson"],
         "shows_about": any(lane["shows_about"] for lane in shown["lanes"]),
         "keys": [{"id": key, "label": words[f"key.{key}"]} for key in view["workload"].get("keys") or []],
-        "speeds": [
-            {"value": speed, "label": f"×{speed}", "pressed": speed == view["speed"]} for speed in SPEEDS
-        ],
+        "time": time_context(view),
         "blank": {
             "name": "",
             "state": "live",

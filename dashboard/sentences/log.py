@@ -272,7 +272,8 @@ LOG = {
     "log.state.gone": _(".deleted, waits"),
     "log.state.deleted": _(".deleted, files are removed in {left_us}"),
     "log.keys": _(
-        "Keys: T shows the pictures as tables, Left and Right step through a look-up, Space plays it."
+        "Keys: T shows the pictures as tables, Left and Right step through a look-up, P plays it; "
+        "Space plays or pauses a lab."
     ),
     "log.hour": _("h"),
     "log.day": _("d"),

@@ -13,7 +13,7 @@ from dashboard import access
 from dashboard.errors import Refused
 from dashboard.labs import selectors
 from dashboard.models import Lab
-from dashboard.page import SPEEDS, base_context, lab_page, lane_query
+from dashboard.page import base_context, lab_page, lane_query, time_context
 from dashboard.presentation import lesson_panel, textures
 from dashboard.views.first_view import first_view, no_view
 
@@ -77,7 +77,7 @@ def _draw(
     tabs = [{"id": lane_id, "name": lesson["tabs"][lane_id] if lesson else lane_id} for lane_id in lanes]
     context |= {
         "view": view,
-        "speeds": SPEEDS,
+        "time": time_context(view),
         "textures": textures(),
         "lane": lane,
         "lanes": tabs,

@@ -23,7 +23,9 @@ from dashboard.logs.places import server_folders
 from dashboard.logs.presentation import log_context
 from dashboard.logs.source import Source
 from dashboard.logs.tasks import count_soon, write_soon
-from dashboard.page import base_context
+from dashboard.page import base_context, lab_page, time_context
+from dashboard.presentation import textures
+from dashboard.views.first_view import first_view
 
 FIRST_STATE_WAIT_S = 2.5
 FIRST_STATE_POLL_S = 0.05
@@ -52,14 +54,9 @@ async def of_lab(request: HttpRequest, lab_id: str) -> HttpResponse:
             return redirect("lab", lab_id)  # it stopped before it told of its log: the Stage says why
         await asyncio.sleep(FIRST_STATE_POLL_S)
     _lab, lane = await sync_to_async(labs.lane_asked_for)(lab_id, query)
-    place = {
-        "kind": "lab",
-        "api": reverse("api-lab-log", args=[lab_id]),
-        "lab": lab_id,
-        "lane": lane["id"],
-        "socket": f"/ws/labs/{lab_id}/",
-    }
-    return await sync_to_async(_draw)(request, lambda: _lab_source(lab_id, query), place)
+    snapshot = await first_view(lab_id)
+    place = {"kind": "lab", "api": reverse("api-lab-log", args=[lab_id]), "lab": lab_id, "lane": lane["id"]}
+    return await sync_to_async(_draw)(request, lambda: _lab_source(lab_id, query), place, snapshot)
 
 
 def _is_written(lab_id: str, query: dict[str, str]) -> bool:
@@ -94,17 +91,17 @@ def of_log(request: HttpRequest, log_id: str) -> HttpResponse:
         found = opened.source_of(log_id, {})
     except Refused as refused:
         raise Http404 from refused
-    place = {
-        "kind": found.about["kind"],
-        "api": reverse("api-log", args=[log_id]),
-        "lab": None,
-        "lane": None,
-        "socket": None,
-    }
+    place = {"kind": found.about["kind"], "api": reverse("api-log", args=[log_id]), "lab": None, "lane": None}
     return _draw(request, lambda: opened.source_of(log_id, {}), place)
 
 
-def _draw(request: HttpRequest, find: Callable[[], Source], place: dict[str, Any]) -> HttpResponse:
+def _draw(
+    request: HttpRequest,
+    find: Callable[[], Source],
+    place: dict[str, Any],
+    snapshot: dict[str, Any] | None = None,
+) -> HttpResponse:
+    """snapshot: the lab's last view, of which the page shows what is around the log."""
     context = base_context(request, "log")
     try:
         folder = source.steady(lambda: source.folder(find()))
@@ -118,22 +115,34 @@ def _draw(request: HttpRequest, find: Callable[[], Source], place: dict[str, Any
             "upload": reverse("api-logs"),
             "page": "/log/{id}/",
             "article": reverse("log-opened", args=[opened.ARTICLE]),
-            "csrf": get_token(request),
             "bytes_max": settings.LOG_UPLOAD_BYTES_MAX,
-            "epoch": 0,
-            "seq": 0,
             "folders": [
                 {"name": entry.name, "url": reverse("log-opened", args=[entry.log])}
                 for entry in server_folders()
             ],
         }
     }
-    if place["lab"] is not None:
-        context["page"]["older_rules"] = selectors.rules_of(lab=selectors.lab_get(lab_id=place["lab"]))[
-            "older"
-        ]
+    visitor = access.visitor_of(request) or access.token_new()
+    if snapshot is not None:
+        lab = selectors.lab_get(lab_id=snapshot["lab"])
+        context["page"] |= lab_page(
+            lab.pk,
+            seq=snapshot["seq"],
+            epoch=snapshot["epoch"],
+            is_owner=access.is_owner(lab, bearer=None, visitor=visitor),
+            csrf=get_token(request),
+            stopped=selectors.lab_stopped(lab_id=lab.pk),
+            older_rules=selectors.rules_of(lab=lab)["older"],
+        )
+        context |= {
+            "view": snapshot["view"],
+            "textures": textures(),
+            "time": time_context(snapshot["view"]),
+        }
+    else:
+        context["page"]["csrf"] = get_token(request)
     context["folder"] = source.exact(folder)
     context |= log_context(folder, context["catalogue"][context["page"]["language"]])
     response = render(request, "dashboard/log.html", context)
-    access.visitor_remember(response, access.visitor_of(request) or access.token_new())
+    access.visitor_remember(response, visitor)
     return response

@@ -100,13 +100,13 @@ def test_a_phone_reaches_speed_clock_timeline_link_and_ten(profile: Profile, sit
     for there in (".clock", "#timeline", "#add-ten"):
         expect(page.locator(there)).to_be_in_viewport(ratio=1)
     expect(page.locator("[data-speed='4']")).to_be_hidden()
-    page.tap("#tools")
-    expect(page.locator("#tools")).to_have_attribute("aria-expanded", "true")
+    page.tap("#rare")
+    expect(page.locator("#rare")).to_have_attribute("aria-expanded", "true")
     for there in ("[data-speed='4']", "#twins", "#share"):
         expect(page.locator(there)).to_be_in_viewport(ratio=1)
     page.tap("[data-speed='4']")
     page.wait_for_selector("[data-speed='4'][aria-pressed=true]")
-    page.tap("#tools")
+    page.tap("#rare")
     expect(page.locator("#share")).to_be_hidden()
     page.tap("#add-ten")
     wait_text(page, "h1", "10 consumers joined")

@@ -8,9 +8,7 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from broker_core.events import Json
-from dashboard.labs import services
-from dashboard.models import StoredView
+from tests.dashboard.stored_view import lab_with
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -18,14 +16,6 @@ VIEW = json.loads(gzip.decompress((Path(__file__).parents[1] / "js/fixtures/clus
     0
 ]
 VIEW["lanes"]["kafka"]["model"] = "kafka"  # which the scripts that read the fixture do not ask for
-
-
-def lab_with(view: Json) -> str:
-    lab = services.lab_open(request={}).lab
-    StoredView.objects.update_or_create(
-        pk=lab.pk, defaults={"epoch": 1, "seq": 3, "at_us": 5, "text": json.dumps(view)}
-    )
-    return str(lab.pk)
 
 
 def test_it_is_there_for_a_lane_on_a_cluster_in_both_languages() -> None:

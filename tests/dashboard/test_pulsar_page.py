@@ -9,22 +9,12 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from broker_core.events import Json
-from dashboard.labs import services
-from dashboard.models import StoredView
+from tests.dashboard.stored_view import lab_with
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 VIEWS = json.loads(gzip.decompress((Path(__file__).parents[1] / "js/fixtures/pulsar.json.gz").read_bytes()))
 RING, STICKY, FAILOVER = VIEWS[0], VIEWS[3], VIEWS[4]
-
-
-def lab_with(view: Json) -> str:
-    lab = services.lab_open(request={}).lab
-    StoredView.objects.update_or_create(
-        pk=lab.pk, defaults={"epoch": 1, "seq": 3, "at_us": 5, "text": json.dumps(view)}
-    )
-    return str(lab.pk)
 
 
 def ask(lab: str, question: str, **params: str) -> tuple[int, Any]:

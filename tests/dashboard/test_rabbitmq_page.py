@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from broker_core.events import Json
 from broker_core.lab.lab import Lab
 from broker_core.lab.pieces import whole
 from broker_core.lab.scenario import scenario_from_json
@@ -17,21 +16,13 @@ from broker_core.lab.view import lab_view
 from broker_core.rabbitmq.definitions import read_definitions, write_definitions
 from dashboard.errors import Refused
 from dashboard.labs import services
-from dashboard.models import StoredView
+from tests.dashboard.stored_view import lab_with
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 VIEWS = json.loads(gzip.decompress((Path(__file__).parents[1] / "js/fixtures/rabbitmq.json.gz").read_bytes()))
 WORK, ORDERS = VIEWS[0], VIEWS[1]
 WORKLOAD = {"kind": "uniform", "keys": 3, "rate": 8}
-
-
-def lab_with(view: Json) -> str:
-    lab = services.lab_open(request={}).lab
-    StoredView.objects.update_or_create(
-        pk=lab.pk, defaults={"epoch": 1, "seq": 3, "at_us": 5, "text": json.dumps(view)}
-    )
-    return str(lab.pk)
 
 
 @pytest.fixture

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from tests.dashboard.test_rabbitmq_page import WORK, lab_with
+from tests.dashboard.stored_view import lab_with
+from tests.dashboard.test_rabbitmq_page import WORK
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

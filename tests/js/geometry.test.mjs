@@ -11,7 +11,7 @@ import { sweep } from "../../static/js/groups/timers.js";
 import { direction, spark } from "../../static/js/groups/trend.js";
 import { heightOf, narrowing, searchRows, span } from "../../static/js/log/index_search.js";
 import { hitOf, hopsOf } from "../../static/js/log/scan.js";
-import { clusters } from "../../static/js/stage/visuals/timeline.js";
+import { clusters } from "../../static/js/lane/timeline.js";
 
 const say = (code, params = {}) => `${code} ${JSON.stringify(params)}`;
 const copy = (end, high = end, start = 0) => ({ start, end, high_watermark: high, followers: {} });

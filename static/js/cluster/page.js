@@ -10,9 +10,10 @@ import { createThrottle } from "../base/throttle.js";
 import { draw } from "../drawing/shapes.js";
 import { createFreshness } from "../feed/freshness.js";
 import { createFeed } from "../lane/feed.js";
+import { onKeys } from "../lane/keys.js";
 import { writeLogLinks } from "../lane/log_links.js";
 import { createOrders } from "../lane/orders.js";
-import { createTransport, drawTransport, onKeys } from "../lane/transport.js";
+import { createTransport } from "../lane/transport.js";
 import { createVerbs } from "../lane/verb_buttons.js";
 import { createLessonStrip } from "../lesson/strip.js";
 import { createCards } from "./cards.js";
@@ -94,7 +95,7 @@ function drawFrame(isForced = false) {
   operator.write(now, name);
   drawProducer(now);
   cards.write(now.faults ?? [], say);
-  drawTransport(view);
+  transport.draw(isForced === true);
   setText($("series-title"), name === null ? "" : say("cluster.series", { partition: name }));
   writeLesson(view);
   twinsDue(() => drawTables(cluster()), { everyMs: TWINS_EVERY_MS, isForced: isForced === true });
@@ -273,10 +274,12 @@ function pointOf(event) {
   return [event.clientX - left, event.clientY - top];
 }
 
-const transport = createTransport({ send: order, current: () => view, redraw: () => drawFrame(true) });
+const transport = createTransport({
+  send: order, current: () => view, redraw: () => drawFrame(true), notice,
+});
 
 onKeys((event) => {
-  const own = transport[event.key.toLowerCase()], verb = own ? null : verbs.byKey(event.key);
+  const own = transport.keys[event.key.toLowerCase()], verb = own ? null : verbs.byKey(event.key);
   if (event.key === "Escape" && chosen !== null) choose(chosen);
   else if (own) own();
   else if (verb) order($("verbs"), verb.order);

@@ -12,10 +12,11 @@ import { createThrottle } from "../base/throttle.js";
 import { draw } from "../drawing/shapes.js";
 import { createFreshness } from "../feed/freshness.js";
 import { createFeed } from "../lane/feed.js";
+import { onKeys } from "../lane/keys.js";
 import { logAddress } from "../lane/log_links.js";
 import { createOrders } from "../lane/orders.js";
 import { overloadWords } from "../lane/overload.js";
-import { createTransport, drawTransport, onKeys } from "../lane/transport.js";
+import { createTransport } from "../lane/transport.js";
 import { createVerbs } from "../lane/verb_buttons.js";
 import { createLessonStrip } from "../lesson/strip.js";
 import { createAtPartition } from "./at_partition.js";
@@ -99,7 +100,7 @@ function drawFrame(isForced = false) {
     everyMs: GRID_EVERY_MS, isForced: isForced || Object.keys(now.partitions).length <= MANY,
   });
   drawMessage(now);
-  drawTransport(view);
+  transport.draw(isForced === true);
   writeLesson(view);
   twinsDue(() => {
     drawTables(group());
@@ -298,8 +299,10 @@ function fold() {
   drawFrame(true);
 }
 
-const transport = createTransport({ send: order, current: () => view, redraw: () => drawFrame(true) });
-const keys = { ...transport, f: fold, c: () => choose(COORDINATOR) };
+const transport = createTransport({
+  send: order, current: () => view, redraw: () => drawFrame(true), notice,
+});
+const keys = { ...transport.keys, f: fold, c: () => choose(COORDINATOR) };
 $("fold").addEventListener("click", fold);
 
 onKeys((event) => {

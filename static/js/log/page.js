@@ -7,12 +7,12 @@ import { createNotice } from "../base/notice.js";
 import { createRoving } from "../base/roving.js";
 import { clock, number, sentences } from "../base/say.js";
 import { writeTable } from "../base/table.js";
-import { createGone } from "../feed/gone.js";
+import { onKeys } from "../lane/keys.js";
+import { toggleTables } from "../lane/transport.js";
 import { isFinal, notTaken, placeOf, placeWords } from "./address.js";
 import { SETTINGS, createApi } from "./api.js";
 import { createBatchView } from "./batch_view.js";
 import * as compaction from "./compaction.js";
-import { watchLab } from "./watch_lab.js";
 import * as folderPicture from "./folder.js";
 import { instant, mebibytes, size } from "./format.js";
 import { createLookup } from "./lookup.js";
@@ -22,6 +22,7 @@ import { choices, createTexts, isText, replicaWords, writeSelect } from "./repli
 import { createSettings } from "./settings_form.js";
 import { cleanTable, folderTable } from "./tables.js";
 import { createUpload } from "./upload.js";
+import { createWatch } from "./watch.js";
 import { behind, isOld, isUnfinished, remarks, settingsLine, sub, turning } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
@@ -363,31 +364,28 @@ function pointedAt(box, x) {
   return segment ? entryAt(segment, (x - left) / width) : base;
 }
 
-document.addEventListener("keydown", (event) => {
-  if (
-    event.ctrlKey ||
-    event.metaKey ||
-    event.altKey ||
-    event.target.closest("input, select, textarea, dialog, [role='button']")
-  ) {
-    return;
-  }
-  const isOnControl = event.target.closest("button, a, summary, [tabindex='0']");
-  const keys = { ArrowLeft: lookup.back, ArrowRight: lookup.next, " ": lookup.toggle };
-  if (event.key.toLowerCase() === "t") {
-    toggleTables();
-  } else if (keys[event.key] && !isOnControl) keys[event.key]();
-  else return;
-  event.preventDefault();
+// The lab's clock moves on from here as on its other pages; an opened log has none.
+const watch = $("view") && createWatch({
+  lane: page.log.lane, partition: () => String(folder.partition), onGrown: grown, onTables: tablesCame, notice,
+});
+
+const keys = {
+  t: () => toggleTables(tablesCame), ...watch?.keys, p: lookup.toggle, arrowleft: lookup.back, arrowright: lookup.next,
+};
+const OF_LOOKUP = ["p", "arrowleft", "arrowright"];
+
+onKeys((event) => {
+  const key = event.key.toLowerCase(), isOnControl = event.target.closest("button, a, summary, [tabindex='0']");
+  if (event.target.closest("[role='button']") || (isOnControl && OF_LOOKUP.includes(key))) return false;
+  keys[key]?.();
+  return key in keys;
 });
 
 // The focus goes from a row to its picture, which the tables replaced until then.
-function toggleTables() {
-  const isTables = document.body.toggleAttribute("data-twins"), row = document.activeElement.closest(".twin-box");
-  // what scrolls is reached by the keyboard
-  for (const box of document.querySelectorAll(".twin-box")) box.tabIndex = isTables ? 0 : -1;
+function tablesCame() {
+  const row = document.activeElement.closest(".twin-box");
   redraw();                                             // a hidden picture has no size to be drawn to
-  if (!isTables) row?.parentElement.querySelector(".pic [tabindex='0']")?.focus();
+  if (!document.body.hasAttribute("data-twins")) row?.parentElement.querySelector(".pic [tabindex='0']")?.focus();
 }
 
 function redraw() {
@@ -399,25 +397,11 @@ function redraw() {
   drawClean();
 }
 
-function showFresh({ state, ms }) {
-  const pill = $("fresh");
-  if (pill.dataset.state !== state) {
-    pill.dataset.state = state;
-    speak($("fresh-word"), `fresh.${state}`);
-  }
-  $("fresh-ms").textContent = ms === null ? "" : `${ms}\u202fms`;
-}
-
 onLanguage(redraw);
 addEventListener("resize", redraw);
 redraw();
 askAgain();
-if (page.log.socket) {
-  watchLab({
-    url: page.log.socket, lane: page.log.lane, partition: () => String(folder.partition), onGrown: grown,
-    onFresh: showFresh, onFull: () => notice(say("notice.full"), { near: $("fresh") }), gone: createGone(notice),
-  });
-}
+watch?.open();
 lookup.begin(query);
 readClean();
 if (notTaken(folder, query)) notHere(notTaken(folder, query));

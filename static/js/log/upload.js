@@ -50,7 +50,7 @@ export function createUpload(dialog, { page, say, onLanguage }) {
     const request = new XMLHttpRequest(), body = new FormData(), bytes = total();
     for (const file of files) body.append("file", file, file.name);
     request.open("POST", page.log.upload);
-    request.setRequestHeader("X-CSRFToken", cookie("csrftoken") || page.log.csrf);
+    request.setRequestHeader("X-CSRFToken", cookie("csrftoken") || page.csrf);
     request.upload.addEventListener("progress", ({ loaded, total: all }) => {
       const share = all ? loaded / all : 0;
       bar.value = share;

@@ -10,9 +10,10 @@ import { chip } from "../drawing/chip.js";
 import { draw } from "../drawing/shapes.js";
 import { createFreshness } from "../feed/freshness.js";
 import { createFeed } from "../lane/feed.js";
+import { onKeys } from "../lane/keys.js";
 import { createOrders } from "../lane/orders.js";
 import { lastChange } from "../lane/sentence.js";
-import { createTransport, drawTransport, onKeys } from "../lane/transport.js";
+import { createTransport } from "../lane/transport.js";
 import { createVerbs } from "../lane/verb_buttons.js";
 import { createLessonStrip } from "../lesson/strip.js";
 import * as batches from "./batches.js";
@@ -74,7 +75,7 @@ function drawFrame(isForced = false) {
   editor.write(now);
   drawDraining(now);
   drawBeside(now);
-  drawTransport(view);
+  transport.draw(isForced === true);
   writeLesson(view);
   // Who looks at the tables sees the numbers of the words beside them; who hears them is not flooded.
   twinsDue(() => drawTables(laneNow()), {
@@ -287,9 +288,11 @@ const move = (steps) => {
   drawFrame();
 };
 
-const transport = createTransport({ send: order, current: () => view, redraw: () => drawFrame(true) });
+const transport = createTransport({
+  send: order, current: () => view, redraw: () => drawFrame(true), notice,
+});
 const keys = {
-  ...transport, "[": () => move(-1), "]": () => move(1), "+": space.zoomIn, "=": space.zoomIn, "-": space.zoomOut,
+  ...transport.keys, "[": () => move(-1), "]": () => move(1), "+": space.zoomIn, "=": space.zoomIn, "-": space.zoomOut,
   n: newcomer.open,
 };
 

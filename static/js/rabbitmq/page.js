@@ -10,8 +10,9 @@ import { createThrottle } from "../base/throttle.js";
 import { draw } from "../drawing/shapes.js";
 import { createFreshness } from "../feed/freshness.js";
 import { createFeed } from "../lane/feed.js";
+import { onKeys } from "../lane/keys.js";
 import { createOrders } from "../lane/orders.js";
-import { createTransport, drawTransport, onKeys } from "../lane/transport.js";
+import { createTransport } from "../lane/transport.js";
 import { createVerbs } from "../lane/verb_buttons.js";
 import { createLessonStrip } from "../lesson/strip.js";
 import { createAllowed } from "./allowed.js";
@@ -102,7 +103,7 @@ function drawFrame(isForced = false) {
   const answered = [vhost, user, $("try-exchange").value, exchanges, Object.keys(graph.bindings), now.users];
   tryPanel.follow(JSON.stringify(answered));
   drawSeries(now, graph, rates, isForced);
-  drawTransport(view);
+  transport.draw(isForced === true);
   writeLesson(view);
   twinsDue(() => drawTwins(), {
     everyMs: TWINS_EVERY_MS, isForced: isForced || document.body.hasAttribute("data-twins"),
@@ -301,9 +302,11 @@ const move = (steps) => {
   if (names.length) program = names[(names.indexOf(program) + steps + names.length) % names.length];
   drawFrame();
 };
-const transport = createTransport({ send: command, current: () => view, redraw: () => drawFrame(true) });
+const transport = createTransport({
+  send: command, current: () => view, redraw: () => drawFrame(true), notice,
+});
 const keys = {
-  ...transport, "[": () => move(-1), "]": () => move(1), "/": () => $("try-key").focus(),
+  ...transport.keys, "[": () => move(-1), "]": () => move(1), "/": () => $("try-key").focus(),
   m: () => path.find({}),
 };
 

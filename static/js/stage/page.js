@@ -4,7 +4,6 @@
 import { onLanguage, page, say, speak, words } from "../base/chrome.js";
 import { submit } from "../base/commands.js";
 import { fillCells, textOnce } from "../base/dom.js";
-import { createRoving } from "../base/roving.js";
 import { figure } from "../base/say.js";
 import { paint } from "../drawing/paint.js";
 import { createFreshness } from "../feed/freshness.js";
@@ -30,7 +29,6 @@ import * as rangeSplit from "./visuals/range_split.js";
 import { SHORT, TALL, WIDTH } from "./visuals/size.js";
 import { createSkewChart } from "./visuals/skew_chart.js";
 import * as stream from "./visuals/stream.js";
-import * as timeline from "./visuals/timeline.js";
 import { createWhyPanel } from "./why_panel.js";
 
 await visited;
@@ -56,13 +54,11 @@ const whyPanel = createWhyPanel($("why"), {
 });
 const lesson = $("lesson") && createLesson($("lesson"));
 const announce = createAnnouncer((text) => { $("announce").textContent = text; }, say);
-const aroundMarks = createRoving($("timeline"), '[role="button"]', ["Enter"]);     // Space plays and pauses
 const limits = Object.fromEntries(lanes.map(({ id }) => [id, ROWS_MAX]));
 
 let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false, isForced = true, sizes = null;
 let drawMs = 0;
-let socket = null, speedKey = "", timelineKey = "", timelineAt = -Infinity, changeKey = "", isSecondHalf = false;
-let isTurn = false, restTimer = 0;
+let socket = null, changeKey = "", isSecondHalf = false, isTurn = false, restTimer = 0;
 
 // -- drawing ----------------------------------------------------------------------------------------------------------
 
@@ -74,8 +70,8 @@ function schedule() {
 
 function measure() {
   sizes = {
-    stream: $("stream").getBoundingClientRect().width, timeline: $("timeline").getBoundingClientRect().width,
-    narrow: innerWidth <= 640, height: LOW.matches ? SHORT : TALL,
+    stream: $("stream").getBoundingClientRect().width, narrow: innerWidth <= 640,
+    height: LOW.matches ? SHORT : TALL,
   };
   for (const { picture } of lanes) picture.setAttribute("viewBox", `0 0 ${WIDTH} ${sizes.height}`);
 }
@@ -113,22 +109,11 @@ function drawPart(ids, now, withHead) {
   for (const [name, set] of slots) set(shown.slots[name]);
   lesson?.write(shown.lesson);
   if (sizes.stream > 40) stream.render($("stream"), view, { width: sizes.stream, say });
-  if (sizes.timeline > 40 && isTimelineDue(now)) {
-    aroundMarks(() => timeline.render($("timeline"), view, { width: sizes.timeline, say }));
-  }
   $("lanes").toggleAttribute("data-about", Object.values(view.lanes).some(showsAbout));
   whyPanel.write();
-  drawTransport();
+  controls.transport.draw(isForced);
   drawChart(withTwins);
   showFreshness();
-}
-
-// Its ticks drift by a pixel in many frames: twice a second will do, but a new command shows at once.
-function isTimelineDue(now) {
-  const key = `${Object.keys(view.timeline).length}/${view.caption.code}/${page.language}`;
-  if (!isForced && key === timelineKey && now - timelineAt < 500) return false;
-  [timelineKey, timelineAt] = [key, now];
-  return true;
 }
 
 function drawLane(lane, texts, now) {
@@ -148,20 +133,6 @@ function drawLane(lane, texts, now) {
   lane.root.toggleAttribute("data-still", shown.order.length > 40 || view.speed > 4);
   visual.render(lane.picture, shown, { say, at: view.at_us, height: sizes.height, lit: whyPanel.litOf(lane.id) });
   lane.picture.dataset.seq = seq;
-}
-
-function drawTransport() {
-  const icon = `#v-${view.playing ? "pause" : "play"}`;
-  if ($("play-icon").getAttribute("href") !== icon) {
-    $("play-icon").setAttribute("href", icon);
-    speak($("play"), view.playing ? "pause" : "play", "sayLabel");
-    $("step").disabled = view.playing;
-  }
-  if (speedKey === String(view.speed)) return;
-  speedKey = String(view.speed);
-  for (const button of document.querySelectorAll("[data-speed]")) {
-    button.setAttribute("aria-pressed", String(Number(button.dataset.speed) === view.speed));
-  }
 }
 
 function drawChart(withTable) {
@@ -253,7 +224,7 @@ function redraw() {
   schedule();
 }
 
-const controls = createControls({ view: () => view, laneOf: scope.laneOf }), gone = createGone(controls.notice);
+const controls = createControls({ view: () => view, laneOf: scope.laneOf, redraw }), gone = createGone(controls.notice);
 socket = openSocket(page.urls.socket, {
   onMessage,
   onState(state) {
@@ -279,7 +250,7 @@ onLanguage(() => {
 addEventListener("resize", measureAgain);
 // What is wide enough changes without the window, too: a bar that opens, a font that comes late.
 const watcher = new ResizeObserver(measureAgain);
-for (const id of ["stream", "timeline"]) watcher.observe($(id));
+watcher.observe($("stream"));
 setInterval(showFreshness, 1000);
 
 document.addEventListener("click", (event) => {

@@ -2,7 +2,7 @@
 // (dashboard/page_scripts.py), so a change of what a lane says is made here and nowhere else. No rule of a model is
 // here.
 
-import { NONE, clock, figure, inTurn, number, percent, ratio, seconds, speaker } from "../base/say.js";
+import { NONE, figure, inTurn, number, percent, ratio, seconds, speaker } from "../base/say.js";
 import { paint } from "../drawing/paint.js";
 import { billCovers, heroCovers, listed } from "../lane/covers.js";
 import { laneName, laneTitle } from "../lane/name.js";
@@ -29,8 +29,6 @@ export function present(view, words, { limits = {}, withTwins = true, only = vie
     slots: {
       caption: lessonCaption(view, say) || caption(view, say),
       sub: sub(view, say),
-      clock: clock(view.at_us),
-      seed: String(view.seed),
       workload: say(`workload.${workload.kind}`),
       key: say(`key.${workload.key ?? "key"}`),
       rate: number(workload.rate),

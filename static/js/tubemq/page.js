@@ -12,8 +12,9 @@ import { createThrottle } from "../base/throttle.js";
 import { draw } from "../drawing/shapes.js";
 import { createFreshness } from "../feed/freshness.js";
 import { createFeed } from "../lane/feed.js";
+import { onKeys } from "../lane/keys.js";
 import { createOrders } from "../lane/orders.js";
-import { createTransport, drawTransport, onKeys } from "../lane/transport.js";
+import { createTransport } from "../lane/transport.js";
 import { createVerbs } from "../lane/verb_buttons.js";
 import { createLessonStrip } from "../lesson/strip.js";
 import * as brokers from "./brokers.js";
@@ -83,7 +84,7 @@ function drawFrame(isForced = false) {
   $("calls").hidden = $("hint").hidden = $("legend").hidden = isServed(now);
   setText($("difference-title"), say(isServed(now) ? "balance.each_served" : "balance.each"));
   setText($("verbs-about"), client === null ? say("balance.choose") : say("balance.chosen", { consumer: client }));
-  drawTransport(view);
+  transport.draw(isForced === true);
   writeLesson(view);
   twinsDue(() => drawTwins(now, atUs), {
     everyMs: TWINS_EVERY_MS, isForced: isForced || document.body.hasAttribute("data-twins"),
@@ -253,8 +254,10 @@ const move = (steps) => {
   if (names.length) client = names[(names.indexOf(client) + steps + names.length) % names.length];
   drawFrame();
 };
-const transport = createTransport({ send: command, current: () => view, redraw: () => drawFrame(true) });
-const keys = { ...transport, "[": () => move(-1), "]": () => move(1) };
+const transport = createTransport({
+  send: command, current: () => view, redraw: () => drawFrame(true), notice,
+});
+const keys = { ...transport.keys, "[": () => move(-1), "]": () => move(1) };
 
 onKeys((event) => {
   const act = keys[event.key.toLowerCase()], verb = act ? null : verbs.byKey(event.key);

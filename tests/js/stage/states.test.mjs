@@ -12,7 +12,7 @@ import * as rangeSplit from "../../../static/js/stage/visuals/range_split.js";
 import { SHORT, TALL, WIDTH, nameEvery } from "../../../static/js/stage/visuals/size.js";
 import * as skewChart from "../../../static/js/stage/visuals/skew_chart.js";
 import * as stream from "../../../static/js/stage/visuals/stream.js";
-import * as timeline from "../../../static/js/stage/visuals/timeline.js";
+import * as timeline from "../../../static/js/lane/timeline.js";
 import { load, say } from "../fixtures/load.mjs";
 
 const VISUALS = { ring: hashRing, ranges: rangeSplit, grid: partitionGrid, clients: clientGrid, queue: queueDispatch };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { momentLink } from "../../../static/js/stage/share.js";
+import { momentLink } from "../../../static/js/lane/moment_link.js";
 import { load } from "../fixtures/load.mjs";
 
 test("a link names the moment on screen, the last change by then and the speed", () => {

@@ -3,10 +3,10 @@
 // has its name in bold; older names show where there is room. A mark that is pressed, or has the focus, says what was
 // done and when.
 
-import { clock, tickCode } from "../../base/say.js";
-import { paint } from "../../drawing/paint.js";
-import { draw, round } from "../../drawing/shapes.js";
-import { laneName } from "../../lane/name.js";
+import { clock, tickCode } from "../base/say.js";
+import { paint } from "../drawing/paint.js";
+import { draw, round } from "../drawing/shapes.js";
+import { laneName } from "./name.js";
 
 const LINE = 20, TEXT = 44, LETTER = 7.4, APART = 20, TOLD_MAX = 8;
 
