@@ -13,10 +13,10 @@ from broker_core.conformance.tubemq_master import configured_brokers, shown_grou
 from broker_core.sim.node import Closed
 from broker_core.tubemq import requests as r
 from broker_core.tubemq.broker import Broker, BrokerState, Partition
-from broker_core.tubemq.client.call_answers import LOOK
 from broker_core.tubemq.client.call_results import CallResult, CodedResult
 from broker_core.tubemq.client.client_balance_consumer import ClientBalanceConsumer
 from broker_core.tubemq.client.consumer_object import ASSIGNER, ConsumerConfig, ConsumerObject
+from broker_core.tubemq.client.message_calls import LOOK
 from broker_core.tubemq.master import BALANCE, Master, MasterState
 from broker_core.tubemq.message_log import HEADER_BYTES, MessageLog
 from broker_core.tubemq.partition_key import PartitionKey, partition_ids
@@ -24,7 +24,7 @@ from broker_core.tubemq.partition_key import PartitionKey, partition_ids
 Json = dict[str, Any]
 
 SIZE = 100
-MASTER = 0
+MASTER = 10_000
 """The client's connection to its master; that to a broker has the broker's id."""
 RELEASE_WAIT_US = 300_000
 SECOND_US, STEP_US = 1_000_000, 50_000
@@ -138,7 +138,7 @@ class Cluster:
         name = do["client"]
         config = ConsumerConfig(do["position"], 0, RELEASE_WAIT_US, ready_wait_us=0, start_tries=1)
         state = ConsumerObject(f"<{name}>", do["group"], config)
-        state.masters, state.brokers = (
+        state.masters.names, state.brokers = (
             [str(MASTER)],
             {broker_id: str(broker_id) for broker_id in self.brokers},
         )

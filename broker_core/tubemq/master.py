@@ -188,14 +188,14 @@ def register(state: MasterState, connection: int, request: Register, now_us: int
         code = admit(state, connection, request, now_us, out)
         group = state.groups.get(request.group)
         answer = r.RegisterResponseM2C(code, group is None or not group.is_allocated)
-        if code == r.SUCCESS and isinstance(request, r.RegisterRequestC2M):
+        if code == r.SUCCESS:
             add_flow_rules(state, request, answer)
         out.send(connection, answer)
 
 
 def add_flow_rules(
     state: MasterState,
-    request: r.RegisterRequestC2M | r.HeartRequestC2M,
+    request: Register | r.HeartRequestC2M | r.HeartRequestC2MV2,
     answer: r.RegisterResponseM2C | r.HeartResponseM2C,
 ) -> None:
     """The rules, unless the client has them."""
@@ -280,8 +280,7 @@ def heartbeat(
     elif request.partitions is not None:
         member.held = request.partitions[:]
     answer = r.HeartResponseM2C(r.SUCCESS, event, not group.is_allocated)
-    if isinstance(request, r.HeartRequestC2M):
-        add_flow_rules(state, request, answer)
+    add_flow_rules(state, request, answer)
     out.send(connection, answer)
 
 

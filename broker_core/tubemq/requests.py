@@ -67,6 +67,7 @@ class RegisterRequestC2MV2(_Request, tag="tubemq.RegisterRequestC2MV2"):
     topics: list[str] = []
     conditions: list[str] = []
     partitions: list[str] = []
+    flow_id: int = -2
 
 
 class RegisterRequestC2M(_Request, tag="tubemq.RegisterRequestC2M"):
@@ -120,6 +121,7 @@ class HeartRequestC2MV2(_Request, tag="tubemq.HeartRequestC2MV2"):
     client_id: str
     group: str
     partitions: list[str] | None = None
+    flow_id: int = -2
 
 
 class HeartRequestC2M(_Request, tag="tubemq.HeartRequestC2M"):

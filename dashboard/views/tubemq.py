@@ -8,7 +8,7 @@ from django.views.decorators.http import require_safe
 
 from broker_core.lab.commands import COMMANDS
 from broker_core.tubemq.balancing import EVENT_CYCLES_MAX
-from broker_core.tubemq.client.pull_consumer import HEARTBEAT_US
+from broker_core.tubemq.client.heartbeats import HEARTBEAT_US
 from broker_core.tubemq.master import BALANCE_PERIOD_US
 from dashboard.models import Lab
 from dashboard.views.lane_page import lane_page

@@ -9,7 +9,7 @@ from django.utils import translation
 from broker_core.lab.tubemq.views.unread import UNREAD_CODES
 from broker_core.tubemq import requests as r
 from broker_core.tubemq.client import confirm_context, start_arguments
-from broker_core.tubemq.client import program_state as phases
+from broker_core.tubemq.client import reading_program as phases
 from broker_core.tubemq.client.by_person import CALLS
 from broker_core.tubemq.client.client_balance_consumer import KEY_BLANK
 from dashboard.sentences.balance import BALANCE

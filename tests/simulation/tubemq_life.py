@@ -21,12 +21,12 @@ from broker_core.tubemq.balancing import ARTICLE, RECORDED
 from broker_core.tubemq.broker import BrokerState, Partition
 from broker_core.tubemq.client import producer as producers
 from broker_core.tubemq.client.balance_program import BalanceProgram
-from broker_core.tubemq.client.consumer_object import FIRST, ConsumerConfig, ConsumerObject
+from broker_core.tubemq.client.consumer_object import FIRST, BaseConsumer, ConsumerConfig, ConsumerObject
 from broker_core.tubemq.client.producer import NO_KEY, Producer, ProducerState
-from broker_core.tubemq.client.program_state import STARTED, ProgramState, Shutdown, Start
+from broker_core.tubemq.client.program_state import ProgramState, Shutdown, Start
 from broker_core.tubemq.client.pull_consumer import PullConsumer
 from broker_core.tubemq.client.pull_consumer_state import PullConsumerState, StartPull
-from broker_core.tubemq.client.reader import ReaderState
+from broker_core.tubemq.client.reading_program import STARTED
 from broker_core.tubemq.configuration import configured
 from broker_core.tubemq.master import Master, MasterState, StepDown, TakeOver
 from broker_core.tubemq.message_log import HEADER_BYTES
@@ -181,7 +181,7 @@ class TubeMqLife:
         name = f"c{self.started}-1"
         self.members.append(name)
         program = Program(self.dice.choice((1, 20, 900)) * MILLISECOND_US)
-        self.world.start(name, SERVED, PullConsumerState(name, SERVED, ReaderState(program), ["t"]))
+        self.world.start(name, SERVED, PullConsumerState(BaseConsumer(name, SERVED), program, ["t"]))
         self.world.order(name, StartPull(MASTERS, BROKERS, self.dice.randint(1, 2_000) * MILLISECOND_US))
 
     def leave(self) -> None:
@@ -331,7 +331,7 @@ class TubeMqLife:
 
     def held(self, group: str) -> dict[str, list[str]]:
         if group == SERVED:
-            return {name: sorted(self.state(name).reader.held) for name in self.members}
+            return {name: sorted(self.state(name).consumer.held) for name in self.members}
         return {name: sorted(self.state(name).consumer.held) for _, name in sorted(self.nodes.items())}
 
     def is_started(self) -> bool:

@@ -12,10 +12,10 @@ from broker_core.lab.tubemq.reading import GROUP, MODULO, TubeMqReading
 from broker_core.sim.program import Program
 from broker_core.sim.slot import CRASHED as NODE_CRASHED
 from broker_core.tubemq.client.call_answers import SHUTDOWN_SLEEP_US
-from broker_core.tubemq.client.consumer_object import FIRST, ConsumerConfig, ConsumerObject
-from broker_core.tubemq.client.program_state import STOPPED, ProgramState, Shutdown, Start
+from broker_core.tubemq.client.consumer_object import FIRST, BaseConsumer, ConsumerConfig, ConsumerObject
+from broker_core.tubemq.client.program_state import ProgramState, Shutdown, Start
 from broker_core.tubemq.client.pull_consumer_state import PullConsumerState, StartPull
-from broker_core.tubemq.client.reader import ReaderState
+from broker_core.tubemq.client.reading_program import STOPPED
 from broker_core.tubemq.client_id import make_client_id
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def launch(lane: Lane, reads: TubeMqReading, consumer: Consumer, cause: Cause) -
     boot_us = SHUTDOWN_SLEEP_US + START_MIN_US + lane.world.random.below("tubemq.start", START_SPREAD_US)
     masters, brokers = list(reads.masters), dict(reads.brokers)
     if reads.by_master:
-        pulling = PullConsumerState(client_id, GROUP, ReaderState(program), [reads.topic])
+        pulling = PullConsumerState(BaseConsumer(client_id, GROUP), program, [reads.topic])
         lane.world.start(consumer.incarnation, "pull_consumer", pulling)
         lane.world.order(consumer.incarnation, StartPull(masters, brokers, boot_us), cause)
         return

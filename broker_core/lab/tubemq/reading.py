@@ -20,8 +20,9 @@ from broker_core.tubemq.assigners import ASSIGNERS
 from broker_core.tubemq.assignment import node_of
 from broker_core.tubemq.broker import BrokerState, Consumed, Partition
 from broker_core.tubemq.client.producer import ProducerState
-from broker_core.tubemq.client.program_state import STARTED, STOPPED, STOPPING, ProgramState
+from broker_core.tubemq.client.program_state import ProgramState
 from broker_core.tubemq.client.pull_consumer_state import PullConsumerState
+from broker_core.tubemq.client.reading_program import STARTED, STOPPED, STOPPING
 from broker_core.tubemq.client_id import host_of
 from broker_core.tubemq.group import Member
 from broker_core.tubemq.master import MasterState
@@ -347,8 +348,7 @@ class TubeMqReading:
         count = sum(self.place(key).pending for key in confirmed)
         if slot.condition == NODE_CRASHED:
             return count
-        if isinstance(client, ProgramState):
-            count += sum(self.place(key).pending for key in client.unconfirmed)
+        count += sum(self.place(key).pending for key in client.unconfirmed)
         if client.reading:
             count += self.place(client.reading).pending - len(client.batch) - (client.program.hand >= 0)
         return count

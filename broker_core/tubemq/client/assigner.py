@@ -21,7 +21,8 @@ from broker_core.tubemq.assignment import Connect, Disconnect, owned_by, planned
 from broker_core.tubemq.client.call_results import CONNECT, QUERY, Call, CallResult, CodedResult
 from broker_core.tubemq.client.client_balance_consumer import ClientBalanceConsumer
 from broker_core.tubemq.client.consumer_object import ASSIGNER
-from broker_core.tubemq.client.program_state import STARTED, PassResult, ProgramState, Share
+from broker_core.tubemq.client.program_state import PassResult, ProgramState, Share
+from broker_core.tubemq.client.reading_program import STARTED
 from broker_core.tubemq.client.reports import tell_map, tell_partitions, tell_refusal, tell_releases
 from broker_core.tubemq.metadata import PartitionMetadata
 

@@ -23,11 +23,6 @@ from broker_core.tubemq.client.consumer_object import ASSIGNER, READER
 from broker_core.tubemq.client.fetcher import REST, Fetcher
 from broker_core.tubemq.client.links import close_links
 from broker_core.tubemq.client.program_state import (
-    REFUSED,
-    STARTED,
-    STARTING,
-    STOPPED,
-    STOPPING,
     Hold,
     LetGo,
     MakeCall,
@@ -36,6 +31,7 @@ from broker_core.tubemq.client.program_state import (
     Shutdown,
     Start,
 )
+from broker_core.tubemq.client.reading_program import REFUSED, STARTED, STARTING, STOPPED, STOPPING
 from broker_core.tubemq.client.reports import (
     tell_losses,
     tell_partitions,
@@ -70,7 +66,7 @@ class BalanceProgram:
     def obey(self, order: Any, now_us: int, out: Outbox) -> None:
         match order:
             case Start(masters, brokers, boot_us):
-                self.state.consumer.masters, self.state.consumer.brokers = masters, brokers
+                self.state.consumer.masters.names, self.state.consumer.brokers = masters, brokers
                 self.state.launched_us = now_us
                 out.deadline(BOOT, now_us + boot_us)
             case Shutdown():

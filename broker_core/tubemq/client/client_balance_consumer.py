@@ -1,7 +1,8 @@
 """ClientBalanceConsumer: the 17 calls with which a program balances for itself, under their own names.
 
 A call that needs no answer gives its result at once; the others give None, and their result once a message or a
-deadline has brought it (`call_answers.py`). Each thread of the program makes one call at a time and waits for it.
+deadline has brought it (`call_answers.py`; getMessage and confirmConsume:
+`message_calls.py`). Each thread of the program makes one call at a time and waits for it.
 
     not used ─start─► starting ─200─► started ─shutdown─► stopping ─200 ms─► not running ─start─► starting for ever
                          └── refused: not used, yet its topics and source count stay in the object
@@ -17,7 +18,6 @@ from collections.abc import Collection, Mapping
 from broker_core.sim.node import Outbox
 from broker_core.tubemq import requests as r
 from broker_core.tubemq.client import call_results as names
-from broker_core.tubemq.client import confirm_context
 from broker_core.tubemq.client.call_answers import (
     READY_STEP_US,
     RELEASE_STEP_US,
@@ -27,12 +27,12 @@ from broker_core.tubemq.client.call_answers import (
 from broker_core.tubemq.client.call_results import Call, CallResult, CodedResult, OffsetInfo
 from broker_core.tubemq.client.consumer_object import (
     ASSIGNER,
-    MASTER_LINK,
     STARTED,
     STARTING,
     STOPPING,
     ConsumerConfig,
 )
+from broker_core.tubemq.client.message_calls import MessageCalls
 from broker_core.tubemq.client.start_arguments import RUNNING, start_refusal
 
 VERSION = "1.10.0"
@@ -101,7 +101,7 @@ class ClientBalanceConsumer(CallAnswers):
         state.next_query_us = now_us + state.config.query_period_us
         self.begin(call)
         request = r.GetPartMetaRequestC2M(state.client_id, state.group, state.metadata.meta_id)
-        self.ask(call, MASTER_LINK, request, now_us, out)
+        self.ask_master(call, request, now_us, out)
         return None
 
     def is_partitions_ready(
@@ -169,41 +169,14 @@ class ClientBalanceConsumer(CallAnswers):
         return {key: OffsetInfo(*offsets) for key, offsets in sorted(self.state.offsets.items())}
 
     def get_message(self, now_us: int, out: Outbox, thread: str = ASSIGNER) -> CallResult | None:
-        """One batch of the next idle partition, for which it waits a while."""
-        state = self.state
-        call = Call(names.GET, thread, until_us=now_us + state.config.ready_wait_us)
-        if self.is_shutdown():
-            return self.done(call, CodedResult(r.CLIENT_SHUTDOWN), now_us)
-        key = self.next_idle(now_us)
-        if not key and not state.config.ready_wait_us:
-            return self.done(call, CodedResult(self.why_none_idle()), now_us)
-        state.calls[thread] = call
-        if key:
-            self.read(call, key, now_us, out)
-        else:
-            self.await_idle(call, out)
-        return None
+        """One batch of the next idle partition, for which it waits up to `ready_wait_us`."""
+        return MessageCalls.get_message(self, now_us, out, thread)
 
     def confirm_consume(
         self, context: str, is_consumed: bool, now_us: int, out: Outbox, thread: str = ASSIGNER
     ) -> CallResult | None:
         """A batch was handled, or is to come again. Raises ValueError for a token that is no number, as there."""
-        state = self.state
-        call = Call(names.CONFIRM, thread, argument=context)
-        parsed = confirm_context.parse(context)
-        if parsed is None:
-            return self.done(call, CodedResult(r.BAD_REQUEST, why=confirm_context.fault(context)), now_us)
-        if self.is_shutdown():
-            return self.done(call, CodedResult(r.CLIENT_SHUTDOWN), now_us)
-        key, token = parsed
-        if token == 0 or state.held.get(key) != token:
-            return self.done(call, CodedResult(r.BAD_REQUEST, why=confirm_context.NOT_CURRENT), now_us)
-        call.key = key
-        state.calls[thread] = call
-        self.ask_broker(
-            call, r.CommitOffsetRequestC2B(state.client_id, state.group, key, is_consumed), now_us, out
-        )
-        return None
+        return MessageCalls.confirm_consume(self, context, is_consumed, now_us, out, thread)
 
     def shutdown(self, now_us: int, out: Outbox, thread: str = ASSIGNER) -> CallResult | None:
         """Release everything and leave the group; nothing happens unless it is started."""

@@ -1,10 +1,11 @@
-"""The fetching thread of the official example: read one batch, handle it, confirm it, and read the next.
+"""The fetching thread of the official examples, of either kind of consumer: read one batch, handle it, confirm it, and
+read the next.
 
     getMessage ─200─► handle each message ─► confirmConsume ─► getMessage ...
          └─ 404, 406 to 408, 411 ...: the next one at once    └─ a person holds the batch back: its partition stays in use
          └─ anything else: after 400 ms
 
-Source: TubeMQ (InLong a6c7a6a670) ClientBalanceConsumerExample.
+Source: TubeMQ (InLong a6c7a6a670) ClientBalanceConsumerExample, MessagePullConsumerExample.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from broker_core.sim.node import Outbox
 from broker_core.sim.program import Traffic
 from broker_core.tubemq import requests as r
 from broker_core.tubemq.client.call_results import GET, Call, CallResult, CodedResult
-from broker_core.tubemq.client.client_balance_consumer import ClientBalanceConsumer
 from broker_core.tubemq.client.consumer_object import READER
-from broker_core.tubemq.client.program_state import STARTED, ProgramState
+from broker_core.tubemq.client.message_calls import MessageCalls
+from broker_core.tubemq.client.reading_program import STARTED, ReadingProgram
 
 FAILED_REST_US = 400 * MILLISECOND_US
 REST = "rest"
@@ -29,7 +30,7 @@ AT_ONCE = (
 
 
 class Fetcher:
-    def __init__(self, state: ProgramState, consumer: ClientBalanceConsumer, traffic: Traffic) -> None:
+    def __init__(self, state: ReadingProgram, consumer: MessageCalls, traffic: Traffic) -> None:
         self.state = state
         self.consumer = consumer
         self.traffic = traffic
@@ -101,7 +102,7 @@ class Fetcher:
     def look_at_batches(self, now_us: int, out: Outbox) -> None:
         """A partition may be gone while its batch is out: somebody else reads that again."""
         state, held = self.state, self.state.consumer.held
-        if state.reading and not held.get(state.reading):
+        if state.reading and state.reading not in held:
             self.drop_batch(now_us, out)
             self.fetch(now_us, out)
         for key in [key for key in state.unconfirmed if not held.get(key)]:

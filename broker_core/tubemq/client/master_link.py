@@ -1,4 +1,4 @@
-"""How a client reaches whichever master is active: it knows the addresses of all, and asks them in turn.
+"""How a client, of either kind, reaches whichever master is active: it knows the addresses of all, and asks them in turn.
 
     ask ─► the one in use ─► answer
                │ its connection breaks, nothing comes for 10 s, or it says StandbyException
@@ -83,3 +83,10 @@ class MasterLink:
         """What was asked does not matter any more."""
         self.asked.clear()
         out.cancel(RPC)
+
+    def close(self, out: Outbox) -> None:
+        """The process ends."""
+        self.forget(out)
+        if self.connection:
+            out.close(self.connection)
+            self.connection = 0

@@ -7,19 +7,10 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from broker_core.sim.program import Program
 from broker_core.tubemq.assignment import Connect, Disconnect
 from broker_core.tubemq.client.call_results import LastAnswer
 from broker_core.tubemq.client.consumer_object import ASSIGNER, ConsumerObject
-
-BOOTING, STARTING, STARTED, REFUSED, STOPPING, STOPPED = (
-    "booting",
-    "starting",
-    "started",
-    "refused",
-    "stopping",
-    "stopped",
-)
+from broker_core.tubemq.client.reading_program import ReadingProgram
 
 
 class Start(msgspec.Struct, frozen=True, tag="tubemq.consumer.start", array_like=True):
@@ -81,67 +72,33 @@ class PassResult:
 
 
 @dataclass(slots=True)
-class ProgramState:
+class ProgramState(ReadingProgram):
     """consumer: the object of the 17 calls. topics, source_count, node_id: the arguments of its start().
-    phase: one of the six above. refused_code: of the last refusal, by the master or (410) by a broker whose partition
-    another client has; 0 when it has all that it asked for.
 
     share: what a person or the group's operator gives it, None: by the modulo rule. bootstrap: key -> offset for the
     next connect. todo: calls that the pass under way has still to make; last_pass: the last one. next_pass_us: when
-    the next one begins. map_us: when the master last answered its query. seen: how many partitions it held when
-    it last looked; told: those that it has told of.
-    batch: messages read and not yet handled; reading, context: their partition and confirm context. holds: partition
-    whose next batch is held back, "" for any, None for none; unconfirmed: partition -> context of a batch held back.
+    the next one begins. map_us: when the master last answered its query.
     answers: of a person's calls, the last one by name.
-    launched_us: of the process. first_start_us, start_us: its first call of start(), and the last one before its first
-    record. mapped_us: when it first had a map. given_us: when a pass first had something to register; asked_us: when the
-    pass did that registered its first partition. first_record_us: when the first record came. is_leaving: it ends when
-    its start() has been answered.
+    start_us: the last call of start() before its first record. mapped_us: when it first had a map. given_us: when a pass
+    first had something to register; asked_us: when the pass did that registered its first partition. is_leaving: it ends
+    when its start() has been answered.
     """
 
     consumer: ConsumerObject
-    program: Program
-    topics: list[str]
     source_count: int
     node_id: int
-    phase: str = BOOTING
-    refused_code: int = 0
     share: list[str] | None = None
     bootstrap: dict[str, int] = field(default_factory=dict)
     todo: deque[Disconnect | Connect] = field(default_factory=deque)
     last_pass: PassResult | None = None
     next_pass_us: int | None = None
     map_us: int | None = None
-    seen: int = 0
-    told: list[str] = field(default_factory=list)
-    batch: deque[int] = field(default_factory=deque)
-    reading: str = ""
-    context: str = ""
-    holds: str | None = None
-    unconfirmed: dict[str, str] = field(default_factory=dict)
     answers: dict[str, LastAnswer] = field(default_factory=dict)
-    launched_us: int | None = None
-    first_start_us: int | None = None
     start_us: int | None = None
     mapped_us: int | None = None
     given_us: int | None = None
     asked_us: int | None = None
-    first_record_us: int | None = None
     is_leaving: bool = False
-
-    @property
-    def client_id(self) -> str:
-        return self.consumer.client_id
-
-    @property
-    def registered(self) -> list[str]:
-        """Partitions that it holds, in order of registering."""
-        return [*self.consumer.held]
-
-    @property
-    def links(self) -> dict[int, int]:
-        """Its connections to brokers, by their ids."""
-        return self.consumer.links
 
     @property
     def is_busy(self) -> bool:

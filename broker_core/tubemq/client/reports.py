@@ -7,13 +7,14 @@ from broker_core.sim.node import Outbox
 from broker_core.tubemq import requests as r
 from broker_core.tubemq.client.call_results import LastAnswer
 from broker_core.tubemq.client.program_state import ProgramState
+from broker_core.tubemq.client.reading_program import ReadingProgram
 from broker_core.tubemq.client_id import host_of
 
 MODULO, LIST = "tubemq.assignment.modulo", "tubemq.assignment.list"
 """Rules by which a client takes partitions."""
 
 
-def who(state: ProgramState) -> Json:
+def who(state: ReadingProgram) -> Json:
     return {"consumer": host_of(state.client_id), "client": state.client_id}
 
 
@@ -54,7 +55,7 @@ def tell_releases(state: ProgramState, keys: list[str], out: Outbox) -> None:
         out.tell("tubemq.client.released", rule_of(state), {}, {**who(state), "partitions": known})
 
 
-def tell_losses(state: ProgramState, rule: str | None, out: Outbox) -> None:
+def tell_losses(state: ReadingProgram, rule: str | None, out: Outbox) -> None:
     """Partitions that it has told of and that are its own no longer."""
     held = state.consumer.held
     lost = [key for key in state.told if key not in held]

@@ -11,11 +11,11 @@ from broker_core.sim.world import World
 from broker_core.tubemq import requests as r
 from broker_core.tubemq.broker import Broker, BrokerState, Partition
 from broker_core.tubemq.client import producer as producers
+from broker_core.tubemq.client.consumer_object import BaseConsumer
 from broker_core.tubemq.client.producer import NO_KEY, Producer, ProducerState
 from broker_core.tubemq.client.program_state import Shutdown
 from broker_core.tubemq.client.pull_consumer import PullConsumer
 from broker_core.tubemq.client.pull_consumer_state import PullConsumerState, StartPull
-from broker_core.tubemq.client.reader import ReaderState
 from broker_core.tubemq.configuration import configured
 from broker_core.tubemq.master import Master, MasterState, StepDown, TakeOver
 from broker_core.tubemq.message_log import HEADER_BYTES
@@ -59,8 +59,8 @@ class Cluster:
         self.sent = 0
 
     def join(self, client_id: str, **given: Any) -> None:
-        reader = ReaderState(Program(10 * MILLISECOND_US))
-        self.world.start(client_id, "consumer", PullConsumerState(client_id, "g", reader, ["t"], **given))
+        program, client = Program(10 * MILLISECOND_US), BaseConsumer(client_id, "g")
+        self.world.start(client_id, "consumer", PullConsumerState(client, program, ["t"], **given))
         self.world.order(client_id, StartPull(MASTERS, BROKERS, 300 * MILLISECOND_US))
 
     def wait(self, seconds: float) -> None:
@@ -76,7 +76,7 @@ class Cluster:
         return self.world.slots[name].node.state
 
     def held(self, client_id: str) -> list[str]:
-        return sorted(self.state(client_id).reader.held)
+        return sorted(self.state(client_id).consumer.held)
 
     def partitions(self) -> dict[str, Partition]:
         return {key: each for name in BROKERS.values() for key, each in self.state(name).partitions.items()}

@@ -16,7 +16,7 @@ from broker_core.tubemq.assignment import owned_by
 from broker_core.tubemq.broker import Broker, BrokerState, Partition
 from broker_core.tubemq.client import producer as producers
 from broker_core.tubemq.client.balance_program import BalanceProgram
-from broker_core.tubemq.client.call_answers import REQUEST_TIMEOUT_US
+from broker_core.tubemq.client.master_link import RPC_TIMEOUT_US
 from broker_core.tubemq.client.producer import Producer, ProducerState
 from broker_core.tubemq.client.program_state import Orders, ProgramState, Shutdown, Start
 from broker_core.tubemq.configuration import configured
@@ -71,21 +71,21 @@ def test_refused_start_is_tried_again_every_second_and_another_refusal_is_told()
 @pytest.mark.parametrize("answer", [Closed("reset"), r.STANDBY])
 def test_start_without_an_answer_is_made_again_at_the_next_master(answer: object) -> None:
     node, out, _ = booted()
-    node.state.consumer.masters = ["master", "second"]
-    play(node, out, MASTER, answer, now_us=5)
-    assert out.deadlines[STAGE] == 5 + SECOND_US
-    assert wake(node, out, STAGE) == [(2, r.RegisterRequestC2MV2("a", "g", 1, 0, ["t"]))]
-    assert out.connected[2] == "second"
+    node.state.consumer.masters.names = ["master", "second"]
+    again = [(2, r.RegisterRequestC2MV2("a", "g", 1, 0, ["t"]))]
+    assert play(node, out, MASTER, answer, now_us=5) == again and out.connected[2] == "second"
+    assert play(node, out, 2, answer, now_us=7) == [] and out.deadlines[STAGE] == 7 + SECOND_US
+    assert len(wake(node, out, STAGE)) == 1, "it begins with the first one"
+    assert out.connected[3] == "master"
 
 
 def test_start_that_no_master_answers_fails_after_its_tries_and_begins_again() -> None:
     node, out, _ = booted()
+    masters = node.state.consumer.masters
     for _ in range(4):
-        (connection,) = node.state.consumer.links.values()
-        play(node, out, connection, Closed("reset"))
+        play(node, out, masters.connection, Closed("reset"))
         assert len(wake(node, out, STAGE)) == 1
-    (connection,) = node.state.consumer.links.values()
-    play(node, out, connection, Closed("reset"))
+    play(node, out, masters.connection, Closed("reset"))
     assert (node.state.phase, node.state.refused_code) == ("refused", r.UNSPECIFIED)
     assert len(wake(node, out, "boot")) == 1
 
@@ -106,21 +106,19 @@ def test_master_hears_what_is_held_when_that_changed_and_with_each_sixtieth_hear
     node, out, _ = started()
     reports = []
     for _ in range(62):
-        reports.append(wake(node, out, "heartbeat")[0][1].partitions)
+        reports.append(calls(wake(node, out, "heartbeat"))[0].partitions)
         play(node, out, MASTER, r.HeartResponseM2C(200))
-        play(node, out, ONE, r.HeartBeatResponseB2C([]))
     assert reports == [[OWN, OTHER], *[None] * 59, [OWN, OTHER], None]
 
 
 def test_each_broker_hears_only_of_its_own_partitions_and_one_without_any_hears_nothing() -> None:
     node, out, _ = started()
-    assert calls(wake(node, out, "heartbeat"))[1:] == [r.HeartBeatRequestC2B("a", "g", [OWN, OTHER])]
+    assert calls(wake(node, out, "beat_brokers")) == [r.HeartBeatRequestC2B("a", "g", [OWN, OTHER])]
 
 
 def test_master_that_does_not_know_the_client_takes_it_again_with_all_that_it_holds() -> None:
     node, out, _ = started()
     wake(node, out, "heartbeat")
-    play(node, out, ONE, r.HeartBeatResponseB2C([]))
     assert play(node, out, MASTER, r.HeartResponseM2C(411)) == [
         (MASTER, r.RegisterRequestC2MV2("a", "g", 1, 0, ["t"], [], [OWN, OTHER]))
     ]
@@ -130,21 +128,37 @@ def test_master_that_does_not_know_the_client_takes_it_again_with_all_that_it_ho
 
 def test_silent_master_is_left_for_the_next_one() -> None:
     node, out, _ = started()
-    node.state.consumer.masters = ["master", "second"]
-    wake(node, out, "heartbeat")
-    play(node, out, ONE, r.HeartBeatResponseB2C([]))
-    assert wake(node, out, "heartbeat")[0] == (3, r.HeartRequestC2MV2("a", "g", None))
+    node.state.consumer.masters.names = ["master", "second"]
+    (request,) = calls(wake(node, out, "heartbeat"))
+    assert out.deadlines["rpc"] == 23 * SECOND_US
+    assert wake(node, out, "rpc") == [(3, request)]
     assert out.closed == [MASTER] and out.connected[3] == "second"
+
+
+def test_client_whose_heartbeats_have_failed_six_times_waits_a_minute_longer() -> None:
+    node, out, _ = started()
+    waits = []
+    for _ in range(6):
+        wake(node, out, "heartbeat")
+        at_us = out.deadlines["rpc"]
+        assert wake(node, out, "rpc") == []
+        waits.append((out.deadlines["heartbeat"] - at_us) // SECOND_US)
+    assert waits == [13, 13, 13, 13, 13, 73] and node.state.registered == [OWN, OTHER]
+    wake(node, out, "heartbeat")
+    play(node, out, node.state.consumer.masters.connection, r.HeartResponseM2C(200), now_us=7)
+    assert out.deadlines["heartbeat"] == 7 + 13 * SECOND_US
 
 
 @pytest.mark.parametrize("is_broken", [True, False])
 def test_broker_that_does_not_answer_a_heartbeat_costs_all_its_partitions(is_broken: bool) -> None:
     node, out, counted = reading(41, 42)
-    wake(node, out, "heartbeat")
+    wake(node, out, "beat_brokers")
     if is_broken:
         play(node, out, ONE, Closed("reset"))
     else:
-        wake(node, out, "heartbeat")
+        assert out.deadlines["silent"] == 23 * SECOND_US
+        wake(node, out, "silent")
+        assert out.closed == [ONE]
     assert node.state.registered == [] and DONE not in out.deadlines
     assert counted.log == [("dropped", 41), ("dropped", 42)]
     assert out.told[-1] == (
@@ -336,6 +350,6 @@ def test_start_asks_the_next_master_when_the_first_one_is_silent() -> None:
     node, out = BalanceProgram(program_state(), Counted()), Played("a")
     play(node, out, PERSON, Start(["m1", "m2"], {1: "b1"}, 0))
     wake(node, out, "boot")
-    node.wake("requests", REQUEST_TIMEOUT_US, out)
-    ((connection, request),) = wake(node, out, "call:main")
+    assert out.deadlines["rpc"] == RPC_TIMEOUT_US
+    ((connection, request),) = wake(node, out, "rpc")
     assert out.connected[connection] == "m2" and type(request) is r.RegisterRequestC2MV2

@@ -10,7 +10,8 @@ from broker_core.sim.node import Closed
 from broker_core.tubemq import requests as r
 from broker_core.tubemq.client.call_results import CodedResult
 from broker_core.tubemq.client.client_balance_consumer import ClientBalanceConsumer
-from broker_core.tubemq.client.consumer_object import MASTER_LINK, ConsumerConfig, ConsumerObject
+from broker_core.tubemq.client.consumer_object import ConsumerConfig, ConsumerObject
+from broker_core.tubemq.client.master_link import MasterLink
 from tests.core.playbook import Played, wake
 
 KEY, LOOK = "1:t:0", "call:assigner"
@@ -19,7 +20,7 @@ KEY, LOOK = "1:t:0", "call:assigner"
 def started(keys: int = 2) -> tuple[ClientBalanceConsumer, Played]:
     """Started, and it knows its topic's partitions."""
     state = ConsumerObject(
-        "c", "g", ConsumerConfig(ready_wait_us=0), ["m"], {1: "b"}, links={MASTER_LINK: 9, 1: 1}
+        "c", "g", ConsumerConfig(ready_wait_us=0), MasterLink(["m"], connection=9), {1: "b"}, links={1: 1}
     )
     client, out = ClientBalanceConsumer(state), Played("c")
     client.start({"t": None}, 1, 0, 0, out)

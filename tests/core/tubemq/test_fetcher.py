@@ -227,6 +227,5 @@ def test_shutdown_by_a_person_stops_the_program_and_start_leaves_the_object_star
     play(node, out, PERSON, MakeCall("getMessage"))
     assert last_code(node, "getMessage") == r.CLIENT_SHUTDOWN
     play(node, out, PERSON, MakeCall("start", "t", 1, 0))
-    (connection,) = node.state.consumer.links.values()
-    play(node, out, connection, r.RegisterResponseM2C(200))
+    play(node, out, node.state.consumer.masters.connection, r.RegisterResponseM2C(200))
     assert last_code(node, "start") == 0 and node.state.phase == "stopped"

@@ -12,8 +12,9 @@ from broker_core.tubemq import requests as r
 from broker_core.tubemq.broker import Broker, BrokerState, Partition
 from broker_core.tubemq.flow_control import FIRST_READ_BYTES, MIB, MINUTE_US, SAMPLES, parse_rules
 from broker_core.tubemq.message_log import HEADER_BYTES
-from tests.core.playbook import Played, play
+from tests.core.playbook import Played, play, wake
 from tests.core.tubemq.balanced import Cluster
+from tests.core.tubemq.programs import MASTER, ONE, OTHER, OWN, READER, asking, calls, refusal
 
 KEY = "1:t:0"
 SIZE = 10_000
@@ -125,7 +126,7 @@ def test_masters_rules_reach_the_consumers_and_the_groups_own_go_before_the_defa
     master.flow_rules, master.flow_id = {"": many, "g": ""}, 1
     cluster.join("a-1")
     cluster.wait(60)
-    assert cluster.state("a-1").reader.flow_rules == [many, ""]
+    assert cluster.state("a-1").consumer.flow_rules == [many, ""]
     read_us = cluster.world.now_us
     cluster.send(6)
     cluster.wait(3)
@@ -151,3 +152,18 @@ def test_consumer_keeps_the_groups_limit() -> None:
         cluster.wait(5)
         counts.append(len(cluster.handled()))
     assert counts == [24, 48, 72, 96], "a batch of each of six partitions every 5 s"
+
+
+def test_client_that_balances_for_itself_keeps_the_masters_rules_too() -> None:
+    many = '[{"type": 1, "rule": [{"zeroCnt": 2, "freqInMs": 9000}]}]'
+    node, out, _ = asking()
+    (beat,) = wake(node, out, "heartbeat")
+    assert beat[1].flow_id == -2, "it says which rules it has"
+    play(node, out, MASTER, r.HeartResponseM2C(200, flow_id=1, flow_rules=[many, ""]))
+    for again in (False, True):
+        play(node, out, ONE, refusal(404, OWN), refusal(404, OTHER), now_us=20 * SECOND_US)
+        rest_us = (9_000 if again else 400) * MILLISECOND_US
+        assert node.state.consumer.resting == dict.fromkeys((OWN, OTHER), 20 * SECOND_US + rest_us)
+        node.wake(READER, 20 * SECOND_US + rest_us, out)
+    (beat,) = calls(wake(node, out, "heartbeat"))
+    assert beat.flow_id == 1

@@ -10,10 +10,11 @@ from broker_core.sim.keeping import keep, restored
 from broker_core.sim.node import Closed
 from broker_core.sim.program import Pause, Program, Resume
 from broker_core.tubemq import requests as r
-from broker_core.tubemq.client.program_state import STARTED, STOPPED, Shutdown
+from broker_core.tubemq.client.consumer_object import BaseConsumer
+from broker_core.tubemq.client.program_state import Shutdown
 from broker_core.tubemq.client.pull_consumer import PullConsumer
 from broker_core.tubemq.client.pull_consumer_state import Binding, PullConsumerState, StartPull
-from broker_core.tubemq.client.reader import ReaderState
+from broker_core.tubemq.client.reading_program import STARTED, STOPPED
 from broker_core.tubemq.master import BALANCE_PERIOD_US, StepDown, TakeOver
 from tests.core.playbook import Counted, Played, play, wake
 from tests.core.tubemq.balanced import KEYS, Cluster, design
@@ -26,7 +27,7 @@ def test_first_message_waits_for_the_cycle_and_the_next_heartbeat() -> None:
     cluster.wait(29)
     assert cluster.handled() == [] and cluster.held("a-1") == [], "nothing before the first cycle"
     cluster.wait(15)
-    first_us = cluster.state("a-1").reader.first_us
+    first_us = cluster.state("a-1").first_record_us
     assert BALANCE_PERIOD_US < first_us <= BALANCE_PERIOD_US + 13 * SECOND_US
     cluster.wait(10)
     assert sorted(cluster.handled()) == list(range(60)) and cluster.held("a-1") == KEYS
@@ -53,14 +54,15 @@ def test_release_waits_for_the_batch_that_is_out_but_not_for_ever() -> None:
     assert out.deadlines["release"] == 3 * SECOND_US
     wake(node, out, "done")
     assert play(node, out, 9) == [] and "release" in out.deadlines, "one of its two messages is left"
-    assert wake(node, out, "done")[-1] == (
-        2,
-        r.RegisterRequestC2B(r.UNREGISTER, "a-1", "g", "1:t:0"),
-    )
+    assert wake(node, out, "done") == [(2, r.CommitOffsetRequestC2B("a-1", "g", "1:t:0", True))]
+    assert play(node, out, 2, r.CommitOffsetResponseB2C(200, "1:t:0", 56, 56)) == [
+        (2, r.RegisterRequestC2B(r.UNREGISTER, "a-1", "g", "1:t:0"))
+    ]
+    assert "release" not in out.deadlines
     node, out = in_hand()
     play(node, out, 1, r.HeartResponseM2C(200, r.ConsumerEvent(2, r.DISCONNECT, ["1:t:0"])))
     assert wake(node, out, "release") == [(2, r.RegisterRequestC2B(r.UNREGISTER, "a-1", "g", "1:t:0"))]
-    assert node.state.reader.program.hand < 0 and list(node.state.done) == [2]
+    assert node.state.program.hand < 0 and list(node.state.done) == [2]
 
 
 def in_hand() -> tuple[PullConsumer, Played]:
@@ -77,7 +79,7 @@ def in_hand() -> tuple[PullConsumer, Played]:
 
 def begun() -> tuple[PullConsumer, Played]:
     """A consumer that is registered and whose first heartbeat is under way."""
-    state = PullConsumerState("a-1", "g", ReaderState(Program(SECOND_US)), ["t"])
+    state = PullConsumerState(BaseConsumer("a-1", "g"), Program(SECOND_US), ["t"])
     node, out = PullConsumer(state, Counted()), Played("a-1")
     node.receive(0, StartPull(["m1"], {1: "b1"}, 5), 0, out)
     assert wake(node, out, "boot") == [(1, r.RegisterRequestC2M("a-1", "g", ["t"]))]
@@ -95,7 +97,7 @@ def test_partition_of_another_is_given_up_and_other_refusals_are_tried_five_time
         ((_, again),) = wake(node, out, "call")
         assert again.partition == "1:t:1"
     play(node, out, 2, r.RegisterResponseB2C(503, r.REGISTER, "1:t:1", 0, 0))
-    assert list(node.state.done) == [1] and node.state.reader.held == []
+    assert list(node.state.done) == [1] and node.state.consumer.held == {}
     ((_, report),) = wake(node, out, "heartbeat")
     assert (report.done, report.partitions) == (1, []), (
         "it says what it holds: the master gives the rest out again"
@@ -107,7 +109,7 @@ def test_batch_that_is_out_for_a_minute_is_read_again_and_its_confirmation_is_no
     for beat in range(1, 7):
         play(node, out, 1, r.HeartResponseM2C(200), now_us=beat * 13 * SECOND_US)
         node.wake("heartbeat", (beat + 1) * 13 * SECOND_US, out)
-    assert node.state.reader.is_overdue and list(node.state.reader.idle) == ["1:t:0"]
+    assert list(node.state.consumer.idle) == ["1:t:0"]
     out.take()
     wake(node, out, "done")
     assert wake(node, out, "done") == [(2, r.GetMessageRequestC2B("a-1", "g", "1:t:0"))]
@@ -146,7 +148,7 @@ def test_while_no_master_is_active_what_is_held_is_read() -> None:
     cluster.wait(60)
     cluster.world.kill("m1")
     cluster.wait(60)
-    assert cluster.state("a-1").failed_beats > 2
+    assert cluster.state("a-1").consumer.failed_beats > 2
     cluster.send(60)
     cluster.wait(10)
     assert sorted(cluster.handled()) == list(range(60))
@@ -170,7 +172,7 @@ def test_registering_is_tried_five_times_at_all_masters() -> None:
     assert [event.data["code"] for event in cluster.told("client.refused")] == [r.UNSPECIFIED]
     cluster.world.order("m2", TakeOver())
     cluster.wait(5)
-    assert cluster.state("a-1").phase == STARTED and cluster.state("a-1").masters.name == "m2"
+    assert cluster.state("a-1").phase == STARTED and cluster.state("a-1").consumer.masters.name == "m2"
 
 
 # -- the brokers ---------------------------------------------------------------------------------------------

@@ -9,8 +9,9 @@ from broker_core.events import Json
 from broker_core.lab.consumer import CRASHED, Consumer
 from broker_core.tubemq.broker import Consumed, Partition
 from broker_core.tubemq.client.assigner import PASS_PERIOD_US
-from broker_core.tubemq.client.program_state import BOOTING, STARTING, ProgramState
+from broker_core.tubemq.client.program_state import ProgramState
 from broker_core.tubemq.client.pull_consumer_state import PullConsumerState
+from broker_core.tubemq.client.reading_program import BOOTING, STARTING
 from broker_core.tubemq.client_id import host_of
 
 

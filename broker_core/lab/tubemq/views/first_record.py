@@ -31,9 +31,7 @@ def first_record(client: ProgramState | PullConsumerState, member: Member | None
 
 def first_record_us(client: ProgramState | PullConsumerState) -> int | None:
     """When it had its first record, None: not yet."""
-    if isinstance(client, ProgramState):
-        return client.first_record_us
-    return client.reader.first_us if client.reader.first_us >= 0 else None
+    return client.first_record_us
 
 
 def _own(client: ProgramState) -> list[tuple[str, int | None]]:

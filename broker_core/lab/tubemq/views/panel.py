@@ -49,8 +49,9 @@ from broker_core.lab.tubemq.views.first_record import first_record, first_record
 from broker_core.tubemq import requests as r
 from broker_core.tubemq.assignment import node_of
 from broker_core.tubemq.client.assigner import difference, takes
-from broker_core.tubemq.client.program_state import REFUSED, STARTED, ProgramState
+from broker_core.tubemq.client.program_state import ProgramState
 from broker_core.tubemq.client.pull_consumer_state import PullConsumerState
+from broker_core.tubemq.client.reading_program import REFUSED, STARTED
 from broker_core.tubemq.client.start_arguments import start_refusal
 from broker_core.tubemq.client_id import host_of
 from broker_core.tubemq.configuration import ConfiguredBroker
