@@ -423,7 +423,7 @@ TOPOLOGY = {
     # Over time
     "topology.series": _("Over time"),
     "topology.series_of": _("of {queue}, over the last three minutes; choose another queue above"),
-    "topology.series_wait": _("The chart begins after two seconds of the lab."),
+    "topology.series_wait": _("The chart begins when the queue has two samples."),
     "topology.line.ready": _("ready"),
     "topology.line.unacked": _("unacked"),
     "topology.line.in": _("in/s"),

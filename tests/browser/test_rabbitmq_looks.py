@@ -3,7 +3,8 @@ first of a queue; fields that show what is typed."""
 
 from playwright.sync_api import expect
 
-from tests.browser.test_rabbitmq_page import Pass, Profile, open_page
+from tests.browser.conftest import wait_text
+from tests.browser.test_rabbitmq_page import Pass, Profile, open_page, order
 from tests.supervisor.site import SupervisedSite
 
 
@@ -35,6 +36,23 @@ def test_the_chart_of_a_paused_lab_takes_on_theme_and_language(
         "was => document.querySelector('#series .main-svg').style.background !== was", arg=dark
     )
     assert paper() == light
+
+
+def test_a_queue_without_samples_has_no_other_queues_lines_under_its_name(
+    profile: Profile, site: SupervisedSite, let_pass: Pass
+) -> None:
+    orders = open_page(profile(), site)
+    let_pass(orders, 4)
+    orders.locator("#series").scroll_into_view_if_needed()
+    expect(orders.locator("#series .legendtext").first).to_have_text("ready")
+    wait_text(orders, "#series-of", "pdf")
+    order(orders, "vhost", name="empty")
+    orders.select_option("#vhost", "empty")
+    expect(orders.locator("#series > *")).to_have_count(0)
+    wait_text(orders, "#series-of", "No queue is declared here.")
+    expect(orders.locator("#series-wait")).to_be_hidden()
+    orders.select_option("#vhost", "shop")
+    expect(orders.locator("#series .legendtext").first).to_have_text("ready")
 
 
 def test_a_phone_shows_of_each_queue_why_it_grows_and_how_deep_it_is(

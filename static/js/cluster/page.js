@@ -99,7 +99,7 @@ function drawFrame(isForced = false) {
   setText($("series-title"), name === null ? "" : say("cluster.series", { partition: name }));
   writeLesson(view);
   twinsDue(() => drawTables(cluster()), { everyMs: TWINS_EVERY_MS, isForced: isForced === true });
-  if (name !== null) series(samplesOf(now.history, name), name, { say, isForced: isForced === true });
+  series(name === null ? [] : samplesOf(now.history, name), name ?? "", { say, isForced: isForced === true });
   main.dataset.seq = seq;
   feed.tell();
 }

@@ -7,11 +7,11 @@ import { loadPlotly } from "./plotly.js";
 
 const EVERY_MS = 1000, NARROW = 520;
 
-// -> refresh(make, {key, isForced}). make(isNarrow): -> {traces, layout}, or null where there is nothing to draw yet;
-// key: of what it is, and another one is drawn at once.
+// -> refresh(make, {key, isForced}). make(isNarrow): -> {traces, layout}, or null where there is nothing to draw yet,
+// and then nothing is shown; key: of what it is, and another one is drawn at once.
 export function createTimeChart(root, source) {
   const due = createThrottle();
-  let isSeen = false, isDrawn = false, shown = null, latest = null;
+  let isSeen = false, isDrawn = false, shown = null, latest = null, turn = 0;
   new IntersectionObserver((entries) => {
     const wasSeen = isSeen;
     isSeen = entries.at(-1).isIntersecting;
@@ -24,11 +24,14 @@ export function createTimeChart(root, source) {
     shown = key;
   }
   async function drawChart(make) {
-    const drawing = make(root.clientWidth < NARROW);
-    if (!drawing) return;
-    isDrawn = true;
+    const drawing = make(root.clientWidth < NARROW), own = (turn += 1);
+    if (!drawing && !isDrawn) return;
+    isDrawn = drawing !== null;
     const plotly = await loadPlotly(source).catch(() => null);
-    if (plotly) await plotly.react(root, drawing.traces, drawing.layout, { displayModeBar: false, responsive: true });
+    // Plotly may take long to come: what was asked for since then is drawn instead.
+    if (!plotly || own !== turn) return;
+    if (drawing) await plotly.react(root, drawing.traces, drawing.layout, { displayModeBar: false, responsive: true });
+    else plotly.purge(root);
   }
   return refresh;
 }

@@ -178,7 +178,8 @@ function fillLists(graph) {
 // Of the chosen queue, else of the one that grows most.
 function drawSeries(now, graph, rates, isForced) {
   const name = chosen?.kind === "queue" ? chosen.name : byGrowth(graph, rates)[0]?.name;
-  setText($("series-of"), name === undefined ? "" : say("topology.series_of", { queue: name }));
+  setText($("series-of"), name === undefined ? say("topology.no_queues") : say("topology.series_of", { queue: name }));
+  $("series-wait").hidden = name === undefined;
   series(name === undefined ? [] : seriesOf(now.history, vhost, name), { say, key: `${vhost}\n${name}`, isForced });
 }
 
