@@ -50,6 +50,17 @@ def play(scenario: Scenario, limits: Limits = DEFAULT_LIMITS) -> Iterator[Step |
     yield from _came(lab, lesson, told)
 
 
+def view_at(scenario: Scenario, at_us: int, limits: Limits = DEFAULT_LIMITS) -> Json:
+    """What a lab that plays the scenario shows at a moment of it; orders of that moment are carried out."""
+    lab = Lab(scenario, limits)
+    for position, entry in enumerate(_lesson(scenario).script(), start=2):
+        if entry["at_us"] <= at_us:
+            lab.advance_to(entry["at_us"])
+            lab.submit({**entry["body"], "position": position, "at_us": entry["at_us"]})
+    lab.advance_to(at_us)
+    return lab.view()
+
+
 def _lesson(scenario: Scenario) -> Lesson:
     if scenario.lesson is None:
         raise ValueError("a scenario without a lesson plays nothing")
