@@ -25,8 +25,7 @@ from broker_core.lab.shared.shares import units_of
 from broker_core.lab.tubemq import operator
 from broker_core.lab.tubemq.launching import launch, replace, stop, sweep
 from broker_core.lab.tubemq.narrator import TubeMqNarrator
-from broker_core.lab.tubemq.operator import Operator, OperatorState, TakeOff
-from broker_core.lab.tubemq.reading import (
+from broker_core.lab.tubemq.nodes import (
     ARTICLE,
     GROUP,
     MODULO,
@@ -35,9 +34,9 @@ from broker_core.lab.tubemq.reading import (
     PRODUCER,
     RESTART_ALL,
     SERVER,
-    TubeMqReading,
-    is_alive,
 )
+from broker_core.lab.tubemq.operator import Operator, OperatorState, TakeOff
+from broker_core.lab.tubemq.reading import TubeMqReading, is_alive
 from broker_core.lab.tubemq.sharing import deal, hand_out, is_dealt, on_map
 from broker_core.sim.design import Design
 from broker_core.sim.program import Order

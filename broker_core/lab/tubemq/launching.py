@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from broker_core.clock import MILLISECOND_US
 from broker_core.events import Cause
 from broker_core.lab.consumer import PAUSED, Consumer
-from broker_core.lab.tubemq.reading import GROUP, MODULO, TubeMqReading
+from broker_core.lab.tubemq.nodes import GROUP, MODULO
+from broker_core.lab.tubemq.reading import TubeMqReading
 from broker_core.sim.program import Program
 from broker_core.sim.slot import CRASHED as NODE_CRASHED
 from broker_core.tubemq.client.call_answers import SHUTDOWN_SLEEP_US

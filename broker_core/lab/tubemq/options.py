@@ -14,7 +14,7 @@ from __future__ import annotations
 from broker_core.errors import CommandError, Names
 from broker_core.events import Json
 from broker_core.lab.fields import whole
-from broker_core.lab.tubemq.reading import MASTERS, NEWCOMER_FIRST, NOT_USED, RESTART_ALL
+from broker_core.lab.tubemq.nodes import MASTERS, NEWCOMER_FIRST, NOT_USED, RESTART_ALL
 from broker_core.lab.tubemq.sharing import OVER
 
 BROKERS_MAX = 100

@@ -13,8 +13,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from broker_core.events import Cause, TurningPoint
+from broker_core.lab.tubemq.nodes import OPERATOR
 from broker_core.lab.tubemq.operator import OWN, Deal, OperatorState
-from broker_core.lab.tubemq.reading import OPERATOR, TubeMqReading, is_alive
+from broker_core.lab.tubemq.reading import TubeMqReading, is_alive
 from broker_core.tubemq.assigners import ASSIGNERS
 from broker_core.tubemq.client.program_state import Share
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from broker_core.events import Cause, Json
 from broker_core.lab.tubemq.launching import launch, replace, sweep
-from broker_core.lab.tubemq.reading import GROUP, PRODUCER, TubeMqReading, is_alive
+from broker_core.lab.tubemq.nodes import GROUP, PRODUCER
+from broker_core.lab.tubemq.reading import TubeMqReading, is_alive
 from broker_core.lab.tubemq.sharing import deal, is_dealt, reads_of, share
 from broker_core.sim.slot import CRASHED, Slot
 from broker_core.tubemq import requests as r

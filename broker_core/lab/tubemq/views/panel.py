@@ -41,7 +41,8 @@ from typing import TYPE_CHECKING
 from broker_core.events import Json
 from broker_core.hashing.java_hash import string_hash_unsigned
 from broker_core.lab.consumer import CRASHED, GONE, PAUSED, Consumer
-from broker_core.lab.tubemq.reading import GROUP, Client, TubeMqReading
+from broker_core.lab.tubemq.nodes import GROUP, Client
+from broker_core.lab.tubemq.reading import TubeMqReading
 from broker_core.lab.tubemq.sharing import is_dealt
 from broker_core.lab.tubemq.views import unread
 from broker_core.lab.tubemq.views.calls import answers_view, calls_view, waiting_view
