@@ -22,6 +22,7 @@ from broker_core.lab.commands import command_from_json
 from broker_core.lab.commands.base import Command
 from broker_core.lab.commands.group import DeployAssignor
 from broker_core.lab.commands.membership import DEMO_JOIN_ID
+from broker_core.lab.commands.tubemq_cluster import OwnRule
 from broker_core.lab.facts import LabFacts
 from broker_core.lab.rules import RULES_VERSION
 from broker_core.lab.scenario import parts_of_scenario, scenario_to_json
@@ -217,12 +218,12 @@ def lab_submit(*, lab_id: str, request: Any, bearer: str | None = None, visitor:
     except CommandError as error:
         raise Refused(400, fields_of(error)) from error
     body = ordered.to_json()
-    if isinstance(ordered, DeployAssignor) and ordered.source is not None and not is_available():
+    if isinstance(ordered, DeployAssignor | OwnRule) and ordered.source is not None and not is_available():
         raise Refused(
             400,
             {
                 "args.source": _(
-                    "own assignors are off: the kernel of this server has no filter for system calls "
+                    "own assignors and rules are off: the kernel of this server has no filter for system calls "
                     "(seccomp)"
                 )
             },

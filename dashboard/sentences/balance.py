@@ -271,6 +271,9 @@ BALANCE = {
     "balance.form_about.expand": _("The topic has more partitions on a broker"),
     "balance.form_about.failover": _("The standby takes over: it knows the configuration and no client"),
     "balance.own.none": _("The group follows the lane’s rule."),
+    "balance.own.off": _(
+        "Rules of your own are off: the kernel of this server has no filter for system calls (seccomp)."
+    ),
     "balance.own.runs": _("The group follows your rule."),
     "balance.own.failed": _("Your rule failed in line {line}: {reason}. Previous shares kept."),
     "balance.own.failed_whole": _("Your rule failed: {reason}. Previous shares kept."),

@@ -10,6 +10,7 @@ from broker_core.lab.commands import COMMANDS
 from broker_core.tubemq.balancing import EVENT_CYCLES_MAX
 from broker_core.tubemq.client.heartbeats import HEARTBEAT_US
 from broker_core.tubemq.master import BALANCE_PERIOD_US
+from dashboard.assignors.runner import is_available
 from dashboard.models import Lab
 from dashboard.views.lane_page import lane_page
 
@@ -34,5 +35,6 @@ def _fill(context: dict[str, Any], lab: Lab, view: dict[str, Any], lane: str) ->
             "cycle_us": BALANCE_PERIOD_US,
             "heartbeat_us": HEARTBEAT_US,
             "event_cycles": EVENT_CYCLES_MAX,
+            "own_off": not is_available(),
         }
     }

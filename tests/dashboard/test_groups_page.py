@@ -94,7 +94,7 @@ def test_where_the_kernel_has_no_filter_the_page_says_that_own_assignors_are_off
         )
     assert refused.value.fields == {
         "args.source": [
-            "own assignors are off: the kernel of this server has no filter for system calls (seccomp)"
+            "own assignors and rules are off: the kernel of this server has no filter for system calls (seccomp)"
         ]
     }
     back = {"command_id": "b", "kind": "group_assignor", "args": {"source": None}}

@@ -2,6 +2,7 @@
 // commands.
 
 import { onLanguage, page, say } from "../base/chrome.js";
+import { createCodePane } from "../base/code_pane.js";
 import { readComparison, startComparison } from "../base/commands.js";
 import { setTerm, setText } from "../base/dom.js";
 import { createNotice } from "../base/notice.js";
@@ -22,18 +23,18 @@ import { createLessonStrip } from "../lesson/strip.js";
 import { createAtPartition } from "./at_partition.js";
 import { createByPattern } from "./by_pattern.js";
 import { createComparison, ownRow } from "./comparison.js";
+import { EXAMPLE } from "./example.js";
 import * as grid from "./grid.js";
 import * as machine from "./machine.js";
 import { COORDINATOR, createMembers, inOrder, rowsOf, stillChosen } from "./members.js";
 import { createMessage } from "./message.js";
 import { createMore } from "./more.js";
 import { othersTable } from "./others.js";
-import { createOwnAssignor } from "./own_assignor.js";
 import { layout as sequence, moment, needed } from "./sequence.js";
 import { membersTable, messagesTable, partitionsTable, statesList } from "./tables.js";
 import { lagsOf } from "./trend.js";
 import { chosenWords, verbsOf } from "./verbs.js";
-import { epochWords, findingsOf, gridWords, headline, sub } from "./words.js";
+import { epochWords, findingsOf, gridWords, headline, ownState, sub } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
 const TALL = 580, TALL_PHONE = 520, SHORT = 300, LEAST_WIDE = 260, TWINS_EVERY_MS = 1000, GRID_EVERY_MS = 250;
@@ -95,7 +96,7 @@ function drawFrame(isForced = false) {
   drawStates(now);
   drawMembers(now);
   drawFindings(now);
-  own.draw();
+  own.write();
   gridDue(() => drawGrid(group()), {
     everyMs: GRID_EVERY_MS, isForced: isForced || Object.keys(now.partitions).length <= MANY,
   });
@@ -339,11 +340,12 @@ const comparison = createComparison(
   },
 );
 
-const own = createOwnAssignor(
+const own = createCodePane(
   { source: $("own-source"), run: $("own-run"), back: $("own-back"), words: $("own-words") },
   {
     deploy: (source, near) => orders.send({ lane, kind: "group_assignor", args: { source } }, near),
-    onRefused: orders.fail, say, laneNow: () => view.lanes[lane], isOff: isOwnOff,
+    example: EXAMPLE, onRefused: orders.fail, state: () => ownState(view.lanes[lane], say),
+    offWords: isOwnOff ? () => say("groups.own.off") : null,
   },
 );
 

@@ -187,6 +187,15 @@ const faultWords = ({ line, code, params, reason }, [consumer, ...others], say) 
 };
 
 // A sentence for each fault, with all whom it ended, as long as they have not started again.
+// Whose assignor the group runs, and what a user's own has failed with.
+export function ownState({ group }, say) {
+  const failed = faultsOf(group, say);
+  return {
+    text: failed.length ? sentences(failed) : say(group.is_own ? "groups.own.runs" : "groups.own.none"),
+    isWrong: failed.length > 0, isOwn: group.is_own,
+  };
+}
+
 export function faultsOf(group, say) {
   const same = new Map();
   for (const { consumer, fault } of Object.values(group.members)) {

@@ -2,6 +2,7 @@
 // orders. No rule is worked out here.
 
 import { onLanguage, page, say } from "../base/chrome.js";
+import { createCodePane } from "../base/code_pane.js";
 import { fillSelect, setAttribute, setText } from "../base/dom.js";
 import { createNotice } from "../base/notice.js";
 import { createRoving } from "../base/roving.js";
@@ -21,14 +22,14 @@ import * as brokers from "./brokers.js";
 import { orderOf } from "./calls.js";
 import { createCalls } from "./calls_panel.js";
 import * as difference from "./difference.js";
+import { EXAMPLE } from "./example.js";
 import * as first from "./first_record.js";
 import { FORMS } from "./forms.js";
 import { createOrders as createForms } from "./orders_panel.js";
-import { createOwnRule } from "./own_rule.js";
 import { verbsOf } from "./verbs.js";
 import {
-  brokerWords, clientTable, differenceWords, foldedWords, isServed, partitionTable, queryTable, ruleWords, story,
-  unreadOf, whyWords,
+  brokerWords, clientTable, differenceWords, foldedWords, isServed, ownState, partitionTable, queryTable, ruleWords,
+  story, unreadOf, whyWords,
 } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
@@ -216,11 +217,12 @@ function isOfferedNow(verb) {
   }[verb]?.() ?? true;
 }
 
-const ownRule = "tubemq_rule" in own.verbs && createOwnRule(
+const ownRule = "tubemq_rule" in own.verbs && createCodePane(
   { source: $("own-source"), run: $("own-run"), back: $("own-back"), words: $("own-words") },
   {
     deploy: (source, near) => orders.send({ kind: "tubemq_rule", lane, args: { source } }, near),
-    onRefused: orders.fail, say, ruleNow: () => panel().rule,
+    example: EXAMPLE, onRefused: orders.fail, state: () => ownState(panel().rule, say),
+    offWords: own.own_off ? () => say("balance.own.off") : null,
   },
 );
 

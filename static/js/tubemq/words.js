@@ -68,12 +68,12 @@ export function ruleWords({ rule }, say) {
 }
 
 // Whose rule the group follows; of the user's own that gives no answer why, and that the shares before it hold.
-export function ownWords({ own, failed }, say) {
-  if (own === null) return say("balance.own.none");
-  if (!failed) return say("balance.own.runs");
-  const { line, code, params, reason } = failed;
-  const why = code ? say(`assignor.reason.${code}`, params) : reason;
-  return say(line ? "balance.own.failed" : "balance.own.failed_whole", { line, reason: why });
+export function ownState({ own, failed }, say) {
+  const isOwn = own !== null;
+  if (!isOwn || !failed) return { text: say(isOwn ? "balance.own.runs" : "balance.own.none"), isWrong: false, isOwn };
+  const { line, code, params, reason } = failed, why = code ? say(`assignor.reason.${code}`, params) : reason;
+  const text = say(line ? "balance.own.failed" : "balance.own.failed_whole", { line, reason: why });
+  return { text, isWrong: true, isOwn };
 }
 
 // The master gives partitions out: its clients share nothing out for themselves.

@@ -4,9 +4,10 @@ import test from "node:test";
 
 import { speaker } from "../../../static/js/base/say.js";
 import { FIGURES, cellsOf, ownRow, stateWords } from "../../../static/js/groups/comparison.js";
-import { ownWords } from "../../../static/js/groups/own_assignor.js";
-import { doing, findingsOf } from "../../../static/js/groups/words.js";
+import { doing, findingsOf, ownState } from "../../../static/js/groups/words.js";
 import { rest } from "./known.mjs";
+
+const ownWords = (lane, words) => ownState(lane, words).text;
 
 test("a comparison has a row for each variant, its least values marked, and says how it stands", () => {
   const row = (name, dark, moved) => ({

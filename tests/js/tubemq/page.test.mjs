@@ -13,7 +13,7 @@ import * as first from "../../../static/js/tubemq/first_record.js";
 import { FORMS, argsOf as orderArgs } from "../../../static/js/tubemq/forms.js";
 import { verbsOf } from "../../../static/js/tubemq/verbs.js";
 import {
-  brokerWords, clientTable, differenceWords, fightsOf, foldedWords, ownWords, partitionTable, queryTable, ruleWords,
+  brokerWords, clientTable, differenceWords, fightsOf, foldedWords, ownState, partitionTable, queryTable, ruleWords,
   story, unreadOf, whyWords,
 } from "../../../static/js/tubemq/words.js";
 import { load, say } from "../fixtures/load.mjs";
@@ -153,12 +153,14 @@ test("a partition that is not read says why, one that is read says by whom", () 
 
 test("a rule of one's own that fails says why and where, and that the shares before it hold", () => {
   const failed = { reason: "KeyError: 'x'", line: 2, code: "", params: {} };
-  const words = (rule) => ownWords({ own: null, failed: null, ...rule }, say);
+  const state = (rule) => ownState({ own: null, failed: null, ...rule }, say), words = (rule) => state(rule).text;
   assert.match(words({ own: "def", failed }), /^balance.own.failed .*"line":2,"reason":"KeyError: 'x'"/);
   const steps = { reason: "took more than 5 steps", line: 0, code: "steps", params: { steps: 5 } };
   assert.match(words({ own: "def", failed: steps }), /^balance.own.failed_whole .*assignor.reason.steps/);
   assert.equal(words({ own: "def" }).split(" ")[0], "balance.own.runs");
   assert.equal(words({}).split(" ")[0], "balance.own.none");
+  assert.deepEqual([state({ own: "def", failed }).isWrong, state({ own: "def" }).isWrong], [true, false]);
+  assert.deepEqual([state({ own: "def" }).isOwn, state({}).isOwn], [true, false]);
   const rule = { id: "modulo", own: "def", failed, source_count: -1 };
   assert.match(ruleWords({ rule }, say), /balance.rule.own_failed/);
 });
