@@ -5,15 +5,16 @@
 import { round } from "../drawing/shapes.js";
 import { ordered } from "./order.js";
 
-const HEAD = 54, ROW = 44, LINE = 20, CONSUMER_LINE = 30, LANE = 9, WORDS = 20, BOTTOM = 14, MARGIN = 10;
+const HEAD = 54, ROW = 44, LINE = 20, CONSUMER_LINE = 30, WORDS = 22, BOTTOM = 14, MARGIN = 10;
 const BOX = 38;                                          // height of a node
 // Of the width: left edge and width of each column.
 const COLUMNS = { publisher: [0, 0.14], exchange: [0.225, 0.155], queue: [0.605, 0.165], consumer: [0.845, 0.155] };
 
 // order: `ordered` of the last layout with the same nodes, so that a frame does not ask dagre again.
-// -> {height, order, lanes: of the ways back, which have a line of words each, nodes:
-// {publisher|exchange|queue|consumer: {name: {x, y, width, height}}}, lines: {binding's id: y at its queue}}; y is a
-// node's middle.
+// -> {height, order, lanes: of the ways back, which have a line of words each (back: y of the first above all nodes,
+// down: below them, words: from one to the next; before, beside: [left, right] of the gaps before the exchanges and
+// beside the queues), nodes: {publisher|exchange|queue|consumer: {name: {x, y, width, height}}}, lines: {binding's id:
+// y at its queue}}; y is a node's middle.
 export function placesOf(view, width, order = ordered(view)) {
   const inner = width - 2 * MARGIN;
   const column = (kind) => ({ x: round(MARGIN + COLUMNS[kind][0] * inner), width: round(COLUMNS[kind][1] * inner) });
@@ -51,7 +52,11 @@ export function placesOf(view, width, order = ordered(view)) {
   const ends = Object.values(nodes).flatMap(Object.values).map(({ y, height }) => y + height / 2 + 5);
   const bottom = Math.max(top, ...ends);
   const deadLetters = Object.keys(view.dead_letters).length;
-  const lanes = { back: 34, down: round(bottom + 12), step: LANE, words: WORDS };
+  const gap = (left, right) => [column(left).x + column(left).width, column(right).x];
+  const lanes = {
+    back: 41, down: round(bottom + 12), words: WORDS, before: gap("publisher", "exchange"),
+    beside: gap("queue", "consumer"),
+  };
   return { height: round(bottom + 12 + deadLetters * WORDS + BOTTOM), order, lanes, nodes, lines };
 }
 

@@ -1,9 +1,10 @@
 // The lines of the exchange graph: publishing, bindings, consuming, and the two ways back. A binding's key stands on
-// its last, level part at the queue. Dead letters go around the queues and come back from below, returns from above.
+// its last, level part at the queue.
 
 import { round } from "../drawing/shapes.js";
+import { waysBack } from "./ways_back.js";
 
-const BEND = 6, HEAD = 5;
+const HEAD = 5;
 const LEVEL = 0.77;                                      // of a binding's way to its queue is level
 const LOOP_ROOM = 96;                                    // px for the key of a binding between exchanges
 
@@ -19,8 +20,7 @@ const curve = (x1, y1, x2, y2) => {
 export function waysOf(view, { nodes, lines, lanes }) {
   return [
     ...Object.entries(view.publishes).flatMap(([id, edge]) => publish(id, edge, nodes)),
-    ...Object.entries(view.dead_letters).flatMap(([id, edge], place) => deadLetter(id, edge, nodes, lanes, place)),
-    ...Object.entries(view.returns).flatMap(([id, edge], place) => returned(id, edge, nodes, lanes, place)),
+    ...waysBack(view, nodes, lanes),
     ...Object.entries(view.bindings).flatMap(([id, edge]) => binding(id, edge, view, nodes, lines)),
     ...Object.entries(view.exchanges).flatMap(([name, exchange]) => alternate(name, exchange, nodes)),
     ...Object.entries(view.consumers).flatMap(([id, consumer]) => consume(id, consumer, nodes)),
@@ -77,38 +77,4 @@ function consume(id, { queue }, nodes) {
   if (!from || !to) return [];
   const x = rightOf(from);
   return [{ id, kind: "consume", d: to.y === from.y ? `M${x} ${from.y}H${to.x}` : curve(x, from.y, to.x, to.y) }];
-}
-
-function deadLetter(id, { queue, exchange }, nodes, lanes, place) {
-  const from = nodes.queue[queue], to = nodes.exchange[exchange];
-  if (!from || !to) return [];
-  const x = rightOf(from), out = x + 20 + place * lanes.step, down = lanes.down + place * lanes.words;
-  const into = round(to.x + to.width / 2 + place * lanes.step), end = round(to.y + to.height / 2 + 3);
-  const y = round(from.y + 10);
-  return [
-    {
-      id, kind: "dead_letter",
-      d: `M${round(x)} ${y}H${round(out - BEND)}Q${round(out)} ${y} ${round(out)} ${y + BEND}V${down - BEND}` +
-        `Q${round(out)} ${down} ${round(out - BEND)} ${down}H${into + BEND}` +
-        `Q${into} ${down} ${into} ${down - BEND}V${end}`,
-      head: `M${into - HEAD} ${end + 8}L${into} ${end}L${into + HEAD} ${end + 8}`,
-      x: round((into + from.x) / 2), y: down,
-    },
-  ];
-}
-
-function returned(id, { exchange, publisher }, nodes, lanes, place) {
-  const from = nodes.exchange[exchange], to = nodes.publisher[publisher];
-  if (!from || !to) return [];
-  const x = round(from.x + 18 + place * lanes.step), y = lanes.back + place * lanes.words;
-  const start = round(from.y - from.height / 2);
-  const into = round(rightOf(to) - 24 - place * lanes.step), end = round(to.y - to.height / 2 - 3);
-  return [
-    {
-      id, kind: "return",
-      d: `M${x} ${start}V${y + BEND}Q${x} ${y} ${x - BEND} ${y}H${into + BEND}Q${into} ${y} ${into} ${y + BEND}V${end}`,
-      head: `M${into - HEAD} ${end - 8}L${into} ${end}L${into + HEAD} ${end - 8}`,
-      x: round((x + into) / 2), y,
-    },
-  ];
 }

@@ -207,3 +207,87 @@ test("no words of lines lie on others, also of bindings between exchanges", () =
     assert.deepEqual(met.map(({ id }) => id), []);
   }
 });
+
+// Points along a path of M, L, H, V, Q and C, close to one another.
+function pointsOf(d) {
+  const points = [];
+  let at = [0, 0];
+  for (const [, letter, numbers] of d.matchAll(/([MLHVQC])([^MLHVQC]*)/g)) {
+    const all = numbers.trim().split(/[ ,]+/).map(Number);
+    const last = letter === "H" ? [all[0], at[1]] : letter === "V" ? [at[0], all[0]] : all.slice(-2);
+    const inner = letter === "Q" || letter === "C" ? all.slice(0, -2) : [];
+    const knots = [at, ...Array.from({ length: inner.length / 2 }, (_, place) => inner.slice(2 * place, 2 * place + 2)),
+      last];
+    for (let step = 0; letter !== "M" && step <= 200; step += 1) {
+      let level = knots;
+      while (level.length > 1) level = level.slice(1).map(([x, y], place) => [
+        level[place][0] + (x - level[place][0]) * step / 200, level[place][1] + (y - level[place][1]) * step / 200,
+      ]);
+      points.push(level[0]);
+    }
+    at = last;
+  }
+  return points;
+}
+
+// The two nodes that a way joins, as "kind:name".
+function endsOf(way, view) {
+  const [kind, id] = [way.slice(0, way.indexOf(":")), way.slice(way.indexOf(":") + 1)];
+  if (kind === "publish") return [`publisher:${view.publishes[id].publisher}`, `exchange:${view.publishes[id].exchange}`];
+  if (kind === "consume") return [`queue:${view.consumers[id].queue}`, `consumer:${id}`];
+  if (kind === "alternate") return [`exchange:${id}`, `exchange:${view.exchanges[id].alternate}`];
+  if (kind === "return") return [`exchange:${view.returns[id].exchange}`, `publisher:${view.returns[id].publisher}`];
+  if (kind === "dead_letter") {
+    return [`queue:${view.dead_letters[id].queue}`, `exchange:${view.dead_letters[id].exchange}`];
+  }
+  const { source, kind: to, destination } = view.bindings[id];
+  return [`exchange:${source}`, `${to}:${destination}`];
+}
+
+// A definitions file with more exchanges below the one that takes dead letters, and a ladder of retries.
+function behindOthers() {
+  const view = structuredClone(EMPTY);
+  for (const name of ["orders", "docs", "dead", "audit", "del"]) {
+    view.exchanges[name] = { ...ORDERS.exchanges.docs, name };
+    view.queues[`of ${name}`] = { ...ORDERS.queues.parked, name: `of ${name}` };
+    view.bindings[name] = { ...ORDERS.bindings.k1, source: name, destination: `of ${name}` };
+    view.dead_letters[name] = { ...ORDERS.dead_letters.x, queue: `of ${name}`, exchange: "dead" };
+    view.publishers[name] = { ...ORDERS.publishers[1], name };
+    view.publishes[name] = { publisher: name, exchange: name, published: 1 };
+    view.returns[name] = { ...ORDERS.returns.r, exchange: name, publisher: name };
+  }
+  return view;
+}
+
+test("no way runs behind a node that is not one of its ends", () => {
+  for (const view of [behindOthers(), ...TOPOLOGIES]) for (const width of [800, 960]) {
+    const { ways, height } = drawn(view, { width }), { nodes } = placesOf(view, width);
+    const boxes = Object.entries(nodes).flatMap(([kind, all]) =>
+      Object.entries(all).map(([name, box]) => ({ id: `${kind}:${name}`, ...box })));
+    for (const [way, d] of Object.entries(ways)) {
+      const ends = endsOf(way, view), points = pointsOf(d);
+      assert.ok(points.length && points.every(([x, y]) => x > 0 && x < width && y > 0 && y < height), `${way}: ${d}`);
+      for (const { id, x, y, width: wide, height: tall } of boxes.filter(({ id }) => !ends.includes(id))) {
+        const isIn = ([atX, atY]) => atX > x && atX < x + wide && atY > y - tall / 2 && atY < y + tall / 2;
+        assert.ok(!points.some(isIn), `${way} runs behind ${id}: ${d}`);
+      }
+    }
+  }
+});
+
+test("a way back ends at its node, with its arrow's head outside", () => {
+  for (const view of [behindOthers(), ...TOPOLOGIES]) {
+    const { ways, shapes } = drawn(view), { nodes } = placesOf(view, 854);
+    for (const way of Object.keys(ways).filter((each) => /^(dead_letter|return):/.test(each))) {
+      const id = endsOf(way, view)[1], cut = id.indexOf(":"), box = nodes[id.slice(0, cut)][id.slice(cut + 1)];
+      const [x, y] = pointsOf(ways[way]).at(-1), { d } = shapes.find((each) => each.id === `head-${way}`);
+      assert.ok(x > box.x - 4 && x < box.x + box.width + 4 && Math.abs(y - box.y) < box.height / 2 + 4, way);
+      const [from, tip, to] = d.slice(1).split("L").map((point) => point.split(" ").map(Number));
+      assert.deepEqual(tip, [x, y]);
+      for (const [atX, atY] of [from, to]) {
+        const isOut = atX < box.x || atX > box.x + box.width || Math.abs(atY - box.y) > box.height / 2;
+        assert.ok(isOut && (atX !== tip[0] || atY !== tip[1]), `${way}: ${d}`);
+      }
+    }
+  }
+});
