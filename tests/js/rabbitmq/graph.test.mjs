@@ -233,7 +233,9 @@ function pointsOf(d) {
 // The two nodes that a way joins, as "kind:name".
 function endsOf(way, view) {
   const [kind, id] = [way.slice(0, way.indexOf(":")), way.slice(way.indexOf(":") + 1)];
-  if (kind === "publish") return [`publisher:${view.publishes[id].publisher}`, `exchange:${view.publishes[id].exchange}`];
+  if (kind === "publish") {
+    return [`publisher:${view.publishes[id].publisher}`, `exchange:${view.publishes[id].exchange}`];
+  }
   if (kind === "consume") return [`queue:${view.consumers[id].queue}`, `consumer:${id}`];
   if (kind === "alternate") return [`exchange:${id}`, `exchange:${view.exchanges[id].alternate}`];
   if (kind === "return") return [`exchange:${view.returns[id].exchange}`, `publisher:${view.returns[id].publisher}`];
