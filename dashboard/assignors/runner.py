@@ -95,10 +95,10 @@ class Runner:
         self._calls: dict[bytes, _Call] = {}
         self._lock = threading.Lock()
 
-    def ask(self, source: str, members: dict[str, Any], partitions: dict[str, int]) -> dict[str, Any]:
-        """What `assign(members, partitions)` returned, or its error with its line. Raises Held until it is
-        known, and AssignorLost."""
-        order = json.dumps({"source": source, "members": members, "partitions": partitions}).encode()
+    def ask(self, source: str, *arguments: Any) -> dict[str, Any]:
+        """What `assign` returned for these arguments (members, partitions, ...), or its error with its line. Raises
+        Held until it is known, and AssignorLost."""
+        order = json.dumps({"source": source, "arguments": arguments}).encode()
         key = hashlib.sha256(order).digest()
         with self._lock:
             answer = self.answers.get(key)
@@ -114,11 +114,11 @@ class Runner:
                 self.answers.keep(key, answer)
         return _read(answer)
 
-    def run(self, source: str, members: dict[str, Any], partitions: dict[str, int]) -> dict[str, Any]:
+    def run(self, source: str, *arguments: Any) -> dict[str, Any]:
         """`ask`, and wait for the answer."""
         while True:
             try:
-                return self.ask(source, members, partitions)
+                return self.ask(source, *arguments)
             except Held as held:
                 held.wait()
 

@@ -126,7 +126,7 @@ ALGORITHMS = {
     "tubemq.by_lag": _("By lag"),
     "tubemq.by_lag.note": _("operator deals"),
     "tubemq.by_lag.about": _(
-        "sourceCount -1. Partitions with most waiting first, each to the client with least waiting."
+        "sourceCount -1. Most waiting first, to the client with least waiting; again when that is uneven for 30 s."
     ),
     "tubemq.server": _("Server-side"),
     "tubemq.server.note": _("master decides"),

@@ -38,6 +38,9 @@ TUBEMQ_ORDERS = {
         "The operator dealt {partitions} {partitions?partition|partitions} to {members} "
         "{members?client|clients}; {moved} moved"
     ),
+    "event.tubemq.group.uneven": _(
+        "For {seconds} s most has been waiting for {consumer}, {waiting} messages now: the operator deals again"
+    ),
     "event.tubemq.group.rule_failed": _("The group’s own rule failed: {reason}"),
     "event.tubemq.client.restarting": _(
         "{consumer} starts again with sourceCount {source_count} and nodeId {node_id}"

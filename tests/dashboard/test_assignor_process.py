@@ -27,7 +27,7 @@ EMPTY = "def assign(members, partitions):\n    return {}\n"
 
 
 def ordered(source: str) -> bytes:
-    return json.dumps({"source": source, "members": MEMBERS, "partitions": {"t": 9, "u": 3}}).encode()
+    return json.dumps({"source": source, "arguments": [MEMBERS, {"t": 9, "u": 3}]}).encode()
 
 
 def answered(source: str, *, seed: str = "0", start: str = "") -> dict[str, Any]:
@@ -339,3 +339,9 @@ def test_a_process_that_is_ended_from_outside_says_nothing_of_the_function(end: 
     with pytest.raises(AssignorLost, match="in 3 tries"):
         Runner(command).run(EMPTY, {}, {})
     assert log.read_text() == "xxx", "it was tried again before"
+
+
+def test_a_tubemq_rule_is_passed_a_third_argument() -> None:
+    source = "def assign(members, partitions, status):\n    return {'a': [['t', row['lag']] for row in status['t']]}\n"
+    status = {"t": [{"lag": 4, "subscribable": True}, {"lag": 0, "subscribable": False}]}
+    assert Runner().run(source, MEMBERS, {"t": 9}, status) == {"assignment": {"a": [["t", 4], ["t", 0]]}}

@@ -4,6 +4,9 @@
     def assign(members, partitions):
         """members: id -> {"topics", "owned", "generation", "instance_id", "rack"}; partitions: topic -> count. Returns id -> [(topic, number)]."""
 
+A TubeMQ group's takes a third argument, if its function has one: what is known of each partition, topic -> [{"lag", "subscribable"}, ...] by number
+(`broker_core/lab/tubemq/operator.py`).
+
 owned: what a member holds now (cooperative), or had in its last generation (eager, which gives up all before it joins; so `sticky` learns it, too).
 A cooperative one must leave a partition out until its owner has given it up, and fails else, as in Kafka (ConsumerCoordinator 3.9,
 validateCooperativeAssignment).
@@ -20,7 +23,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -38,8 +41,10 @@ from broker_core.kafka.assignors.protocol import (
 CUSTOM, COOPERATIVE = "custom", "COOPERATIVE"
 SOURCE_LETTERS_MAX = 8_000
 ANSWER_PARTITIONS_MAX = 100_000
-Runner = Callable[[str, dict[str, Any], dict[str, int]], dict[str, Any]]
-"""(source, members, partitions) -> {"assignment": {...}} or an error with its line, or 0: {"error": text,
+Status = Mapping[str, Sequence[Mapping[str, Any]]]
+"""Topic -> what is known of each of its partitions."""
+Runner = Callable[..., dict[str, Any]]
+"""(source, members, partitions[, status]) -> {"assignment": {...}} or an error with its line, or 0: {"error": text,
 "line": 3} of the function's own, {"code": "steps", "params": {...}, "line": 3} of a limit, from REASONS.
 {"code": "off"}: such functions cannot be run here. It raises Held while it works on the answer."""
 OFF = "off"
@@ -208,9 +213,9 @@ def use_runner(runner: Runner | None) -> None:
     _runner = runner
 
 
-def check_source(source: str) -> None:
+def check_source(source: str, *, may_take_status: bool = False) -> None:
     """Raise CommandError at args.source, with the line, for a text that is not one function `assign` or uses
-    what it may not."""
+    what it may not. may_take_status: `assign` may have a third argument."""
     if not 1 <= len(source) <= SOURCE_LETTERS_MAX:
         raise CommandError("args.source", "must be 1 to {high} characters", high=SOURCE_LETTERS_MAX)
     try:
@@ -233,9 +238,15 @@ def check_source(source: str) -> None:
         ):
             reason = "line {line}: {word} must be True or False, and stand outside assign"
             raise CommandError("args.source", reason, line=node.lineno, word=COOPERATIVE)
-    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "assign"]
-    if len(functions) != 1 or len(functions[0].args.args) != 2:
+    functions = [*_assign(tree)]
+    if len(functions) != 1 or len(functions[0].args.args) not in (2, 2 + may_take_status):
+        if may_take_status:
+            raise CommandError("args.source", "must define assign(members, partitions, status)")
         raise CommandError("args.source", "must define assign(members, partitions)")
+
+
+def _assign(tree: ast.Module) -> Iterator[ast.FunctionDef]:
+    return (node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "assign")
 
 
 def _refused(node: ast.AST) -> Iterator[tuple[tuple[int, int], str]]:
@@ -302,26 +313,44 @@ def custom_assignor(source: str) -> Assignor:
         racks: PartitionRacks | None,
         generation: int,
     ) -> Assignment:
-        if _runner is None:
-            raise AssignorFailed("no process for custom assignors here", 0)
-        answer = _runner(
-            source,
-            {member: _told(subscriptions[member]) for member in java_sorted(subscriptions)},
-            dict(sorted(counts.items())),
-        )
-        if answer.get("code") == OFF:
-            raise AssignorsOff
-        if "code" in answer:
-            raise _failed(str(answer["code"]), int(answer["line"]), **answer["params"])
-        if "error" in answer:
-            raise AssignorFailed(_printable(str(answer["error"])), int(answer["line"]))
-        assignment = _checked(answer["assignment"], subscriptions, counts)
+        assignment = _asked(source, subscriptions, counts)
         if cooperative and (early := sorted(changing_hands(subscriptions, assignment))):
             # Plain text: what is reported of a failure is kept in checkpoints.
             raise _failed("cooperative", names=", ".join(f"{topic}-{number}" for topic, number in early[:5]))
         return assignment
 
     return Assignor(CUSTOM, rule, cooperative=cooperative, remembers=True)
+
+
+@lru_cache(maxsize=64)
+def _takes_status(source: str) -> bool:
+    return any(len(function.args.args) > 2 for function in _assign(ast.parse(source)))
+
+
+def assign_by_own_rule(
+    source: str, subscriptions: Mapping[str, Subscription], counts: Mapping[str, int], status: Status
+) -> Assignment:
+    """What the user's function gives each member, where no group protocol stands around it. status: passed to a
+    function with a third argument. Raises AssignorFailed."""
+    extra = ({topic: [*rows] for topic, rows in sorted(status.items())},) if _takes_status(source) else ()
+    return _asked(source, subscriptions, counts, *extra)
+
+
+def _asked(
+    source: str, subscriptions: Mapping[str, Subscription], counts: Mapping[str, int], *extra: Any
+) -> Assignment:
+    """The answer of whoever runs the function, checked."""
+    if _runner is None:
+        raise AssignorFailed("no process for custom assignors here", 0)
+    members = {member: _told(subscriptions[member]) for member in java_sorted(subscriptions)}
+    answer = _runner(source, members, dict(sorted(counts.items())), *extra)
+    if answer.get("code") == OFF:
+        raise AssignorsOff
+    if "code" in answer:
+        raise _failed(str(answer["code"]), int(answer["line"]), **answer["params"])
+    if "error" in answer:
+        raise AssignorFailed(_printable(str(answer["error"])), int(answer["line"]))
+    return _checked(answer["assignment"], subscriptions, counts)
 
 
 def _told(subscription: Subscription) -> dict[str, Any]:

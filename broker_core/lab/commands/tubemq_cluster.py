@@ -220,7 +220,8 @@ class FailOver(TubeMqCommand):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnRule(TubeMqCommand):
-    """source: a function assign(members, partitions), as for a Kafka group; None: the lane's rule again."""
+    """source: a function assign(members, partitions, status), as for a Kafka group but for its third argument, which it
+    may leave out; None: the lane's rule again."""
 
     kind: ClassVar[str] = "tubemq_rule"
     ARGS: ClassVar[frozenset[str]] = frozenset({"source"})
@@ -234,7 +235,7 @@ class OwnRule(TubeMqCommand):
         if source is not None:
             if not isinstance(source, str):
                 raise CommandError("args.source", "must be a text")
-            check_source(source)
+            check_source(source, may_take_status=True)
         return {"source": source}
 
     def args(self) -> Json:

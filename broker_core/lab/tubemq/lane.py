@@ -37,7 +37,7 @@ from broker_core.lab.tubemq.nodes import (
 )
 from broker_core.lab.tubemq.operator import Operator, OperatorState, TakeOff
 from broker_core.lab.tubemq.reading import TubeMqReading, is_alive
-from broker_core.lab.tubemq.sharing import deal, hand_out, is_dealt, on_map
+from broker_core.lab.tubemq.sharing import deal, hand_out, is_dealt, look_at_lag, on_map
 from broker_core.sim.design import Design
 from broker_core.sim.program import Order
 from broker_core.sim.slot import Slot
@@ -141,6 +141,7 @@ class TubeMqRules:
             client_id = self.reads.client(incarnation).client_id
             if not self.reads.is_known(client_id):
                 self.narrator.forgotten(lane, incarnation, host_of(client_id))
+        look_at_lag(lane, second)
 
     # -- records ---------------------------------------------------------------------------------------------
 

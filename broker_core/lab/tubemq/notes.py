@@ -13,7 +13,8 @@ class Notes:
     the last restart. starts: consumer -> source count and node id that it was started with, of those for which they are
     others than the plan says. by_hand: consumer -> partitions that a person gave it instead of the rule's. shares: consumer ->
     partitions, as the operator dealt them out last. own_rule: text of the user's own rule; rule_failure: what it came to
-    when it gave no answer the last time. map_id: the map of the last deal.
+    when it gave no answer the last time. map_id: the map of the last deal. uneven_looks: how many in a row found what waits
+    uneven, below 0 while none are made (`sharing.look_at_lag`).
     count_at_rest: the source count when the lane last came to rest, None before the first time.
     readers: partition -> client that reads it, as the clients have told. stopped: partition -> since when no client
     that is alive has read it, of those that were read before. added: partitions beside those of the lane's options. down: brokers that
@@ -26,6 +27,7 @@ class Notes:
     own_rule: str | None = None
     rule_failure: Json | None = None
     map_id: int = 0
+    uneven_looks: int = 0
     count_at_rest: int | None = None
     readers: dict[str, str] = field(default_factory=dict)
     stopped: dict[str, int] = field(default_factory=dict)

@@ -9,12 +9,13 @@ the count is not used, it says which client takes what.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
 
-from broker_core.kafka.assignors.custom import AssignorFailed, custom_assignor
+from broker_core.kafka.assignors.custom import AssignorFailed, assign_by_own_rule
 from broker_core.kafka.assignors.protocol import Subscription
 from broker_core.sim.node import PERSON, Outbox
 from broker_core.tubemq import requests as r
@@ -43,7 +44,7 @@ class TakeOff(msgspec.Struct, frozen=True, tag="lab.tubemq.operator.take_off", a
 
 class Deal(msgspec.Struct, frozen=True, tag="lab.tubemq.operator.deal", array_like=True):
     """Share these partitions out among these members. rule: of ASSIGNERS, or OWN with its text. previous: partition ->
-    member that had it. lags: partition -> messages that wait."""
+    member that had it. lags: partition -> messages that wait. closed: partitions that may not be subscribed now."""
 
     rule: str
     members: list[str]
@@ -51,6 +52,7 @@ class Deal(msgspec.Struct, frozen=True, tag="lab.tubemq.operator.deal", array_li
     previous: dict[str, str]
     lags: dict[str, int]
     source: str = ""
+    closed: list[str] = []
 
 
 @dataclass(slots=True)
@@ -127,9 +129,21 @@ def dealt(deal: Deal) -> dict[str, list[str]]:
         )
         for member in deal.members
     }
-    answer = custom_assignor(deal.source).assign(members, counts)
+    answer = assign_by_own_rule(deal.source, members, counts, _status(deal, counts))
     return {
         member: [f"{topic}:{number}" for topic, number in answer.get(member, ())] for member in deal.members
+    }
+
+
+def _status(deal: Deal, counts: Mapping[str, int]) -> dict[str, list[dict[str, int | bool]]]:
+    """What a rule of the user's own is passed of each partition: how many messages wait in it, and whether it may be
+    subscribed now."""
+    return {
+        topic: [
+            {"lag": deal.lags.get(key, 0), "subscribable": key not in deal.closed}
+            for key in (f"{topic}:{number}" for number in range(count))
+        ]
+        for topic, count in counts.items()
     }
 
 

@@ -1,7 +1,8 @@
 """Who takes what where the clients do not work it out by the modulo: the operator deals partitions out (`operator.py`), and
 each client is handed its list.
 
-    a consumer joins, leaves or is given up; another rule; the partitions or what is subscribable of them changes
+    a consumer joins, leaves or is given up; another rule; the partitions or what is subscribable of them changes;
+    by lag, what waits has been uneven for long (`look_at_lag`)
           ─► deal ─► tubemq.group.dealt ─► each client whose list changed: release, connect
 
 By `over` the whole *configured* set is dealt out, as the article advises: a broker that goes offline and comes back moves
@@ -12,11 +13,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from broker_core.events import Cause, TurningPoint
+from broker_core.events import Cause, Json, TurningPoint
 from broker_core.lab.tubemq.nodes import OPERATOR
 from broker_core.lab.tubemq.operator import OWN, Deal, OperatorState
 from broker_core.lab.tubemq.reading import TubeMqReading, is_alive
-from broker_core.tubemq.assigners import ASSIGNERS
+from broker_core.tubemq.assigners import ASSIGNERS, BY_LAG
+from broker_core.tubemq.assigners.by_lag import LOOK_S, LOOKS, QUIET_LOOKS, is_uneven
 from broker_core.tubemq.client.program_state import Share
 
 if TYPE_CHECKING:
@@ -40,18 +42,57 @@ def deal(lane: Lane, cause: Cause) -> None:
     reads = reads_of(lane)
     notes = reads.notes
     members = [name for name in notes.plan if name not in notes.by_hand]
-    taken = {key for keys in notes.by_hand.values() for key in keys}
+    previous = {key: name for name, keys in notes.shares.items() for key in keys}
     status = reads.group_map()
-    partitions = [
+    closed = [key for key in reads.partition_keys if not status.get(key, True)]
+    rule = lane.algorithm if notes.own_rule is None else OWN
+    order = Deal(
+        rule, members, dealt_partitions(reads), previous, lags_of(reads), notes.own_rule or "", closed
+    )
+    lane.world.order(OPERATOR, order, cause)
+
+
+def dealt_partitions(reads: TubeMqReading) -> list[str]:
+    """Those that a rule deals out: not the ones that a person gave a client."""
+    taken = {key for keys in reads.notes.by_hand.values() for key in keys}
+    status = reads.group_map()
+    return [
         key
         for key in reads.partition_keys
         if key not in taken and (reads.over == CONFIGURED or status.get(key, True))
     ]
-    previous = {key: name for name, keys in notes.shares.items() for key in keys}
-    lags = {key: partition.end - reads.place(key).offset for key, partition in reads.partitions().items()}
-    rule = lane.algorithm if notes.own_rule is None else OWN
-    order = Deal(rule, members, partitions, previous, lags, notes.own_rule or "")
-    lane.world.order(OPERATOR, order, cause)
+
+
+def lags_of(reads: TubeMqReading) -> dict[str, int]:
+    """Partition -> messages that wait."""
+    return {key: partition.end - reads.place(key).offset for key, partition in reads.partitions().items()}
+
+
+def look_at_lag(lane: Lane, second: int) -> None:
+    """By lag, deal again once what waits has been uneven for long (`assigners/by_lag.py` has the measure). Nothing is looked
+    at while a client is dead, on its way in or in the middle of a pass: that is a change of its own."""
+    reads = reads_of(lane)
+    notes = reads.notes
+    if second % LOOK_S or lane.algorithm != BY_LAG or notes.own_rule is not None:
+        return
+    if notes.uneven_looks < 0:
+        notes.uneven_looks += 1
+        return
+    reads.forget()
+    lags, members = lags_of(reads), [name for name in notes.plan if name not in notes.by_hand]
+    shares = {name: notes.shares.get(name, []) for name in members}
+    is_quiet = reads.is_settled() and all(is_alive(lane.consumers.get(name)) for name in members)
+    if not (is_quiet and is_uneven(shares, dealt_partitions(reads), lags)):
+        notes.uneven_looks = 0
+        return
+    notes.uneven_looks += 1
+    if notes.uneven_looks == LOOKS:
+        notes.uneven_looks = -QUIET_LOOKS
+        waiting = {name: sum(lags[key] for key in keys) for name, keys in shares.items()}
+        most = max(waiting, key=waiting.__getitem__)
+        data: Json = {"consumer": most, "waiting": waiting[most], "seconds": LOOKS * LOOK_S}
+        said = lane.emit("tubemq.group.uneven", Cause(), "tubemq.assigner.by_lag", {}, data)
+        deal(lane, said)
 
 
 def hand_out(lane: Lane, event: TurningPoint) -> None:

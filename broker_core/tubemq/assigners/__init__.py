@@ -10,9 +10,10 @@ from types import MappingProxyType
 from broker_core.tubemq.assigners.by_lag import assign_by_lag
 from broker_core.tubemq.assigners.sticky import assign_sticky
 
+BY_LAG = "by_lag"
 Assigner = Callable[
     [Sequence[str], Sequence[str], Mapping[str, str], Mapping[str, int]], dict[str, list[str]]
 ]
 """(members, partitions, previous owners, messages that wait) -> member -> its partitions, in their order."""
 
-ASSIGNERS: Mapping[str, Assigner] = MappingProxyType({"sticky": assign_sticky, "by_lag": assign_by_lag})
+ASSIGNERS: Mapping[str, Assigner] = MappingProxyType({"sticky": assign_sticky, BY_LAG: assign_by_lag})

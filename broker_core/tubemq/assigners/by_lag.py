@@ -1,9 +1,18 @@
 """By lag: the partitions in which most messages wait are given out first, each to the member for which least wait; those
-in which none wait go to the member with fewest partitions."""
+in which none wait go to the member with fewest partitions.
+
+Lag changes while nobody joins or leaves, so the shares are worked out again where it pays: a look every 10 s compares what
+waits for the member with most as things are with what would wait for it by shares of now. Three looks in a row at which
+that is 100 messages or more, and would be less by a quarter at least, bring new shares; after that nothing is looked at for a
+minute. So a burst moves nothing, one hot partition that no shares could split moves nothing, and shares do not swing.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+
+LOOK_S, LOOKS, QUIET_LOOKS = 10, 3, 6
+WAITING_LEAST = 100
 
 
 def assign_by_lag(
@@ -38,3 +47,24 @@ def assign_by_lag(
         waiting[member] += lag
         shares[member].append(key)
     return {member: sorted(keys, key=place.__getitem__) for member, keys in shares.items()}
+
+
+def is_uneven(
+    shares: Mapping[str, Collection[str]], partitions: Sequence[str], lags: Mapping[str, int]
+) -> bool:
+    """Whether shares worked out now would leave a quarter less, at least, to the member for which most waits.
+
+    shares: member -> partitions, in the group's order. partitions: all that are shared out.
+
+    >>> is_uneven({"a": ["1:t:0", "1:t:1"], "b": []}, ["1:t:0", "1:t:1"], {"1:t:0": 90, "1:t:1": 60})
+    True
+    >>> is_uneven({"a": ["1:t:0"], "b": ["1:t:1"]}, ["1:t:0", "1:t:1"], {"1:t:0": 900})
+    False
+    """
+    most = _most(shares, lags)
+    fresh = _most(assign_by_lag([*shares], partitions, {}, lags), lags)
+    return most >= WAITING_LEAST and 4 * fresh <= 3 * most
+
+
+def _most(shares: Mapping[str, Collection[str]], lags: Mapping[str, int]) -> int:
+    return max((sum(lags.get(key, 0) for key in keys) for keys in shares.values()), default=0)

@@ -1,7 +1,7 @@
 """The process in which a user's assignor runs: no imports, no files, no network, no other process; bounded
 CPU, memory and steps.
 
-    stdin   {"source", "members", "partitions"} ─► locks ─► assign(members, partitions) ─► stdout   {"assignment"} or {"error", "line"}
+    stdin   {"source", "arguments"} ─► locks ─► assign(*arguments) ─► stdout   {"assignment"} or {"error", "line"}
 
 It is started by `runner.py`, and shares nothing with the project. Four locks, each enough alone:
 
@@ -93,7 +93,7 @@ def answer(order: dict[str, Any]) -> str:
         lock()
         sys.settrace(count)
         exec(code, globals_)
-        given = globals_["assign"](order["members"], order["partitions"])
+        given = globals_["assign"](*order["arguments"])
         sys.settrace(None)
         try:
             text = json.dumps({"assignment": given}, ensure_ascii=False)

@@ -1,12 +1,15 @@
 """What the lab itself knows of a TubeMQ group, and its operator, without a world: who reads what, and how the
 dead are taken off."""
 
+from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from broker_core.errors import CommandError
 from broker_core.kafka.assignors import custom
 from broker_core.lab.tubemq.notes import Notes
 from broker_core.lab.tubemq.operator import Connect, Deal, Operator, OperatorState, TakeOff
@@ -14,6 +17,7 @@ from broker_core.sim.node import PERSON
 from broker_core.tubemq import requests as r
 from tests.core.playbook import Played, play
 
+ROOT = Path(__file__).parents[4]
 KEYS = [f"1:t:{number}" for number in range(5)]
 
 
@@ -157,6 +161,27 @@ def test_own_rule_is_given_topics_by_broker_and_what_each_member_had(
     assert node.state.shares == {"a": [], "b": ["1:t:0", "1:t:1", "2:t:0"]}
 
 
+@pytest.mark.parametrize("takes", [True, False])
+def test_own_rule_with_a_third_argument_is_passed_lag_and_what_may_be_subscribed(
+    operator: tuple[Operator, Played], monkeypatch: pytest.MonkeyPatch, takes: bool
+) -> None:
+    node, out = operator
+    asked: list[Any] = []
+
+    def runner(source: str, *arguments: Any) -> dict[str, Any]:
+        asked.append(arguments)
+        return {"assignment": {}}
+
+    monkeypatch.setattr(custom, "_runner", runner)
+    order = deal("own", f"def assign(members, partitions{', status' if takes else ''}): ...")
+    play(node, out, PERSON, msgspec.structs.replace(order, closed=["1:t:1"]))
+    node.wake("deal", 0, out)
+    ((_, _, *extra),) = asked
+    first, second = {"lag": 0, "subscribable": True}, {"lag": 0, "subscribable": False}
+    status = {"1:t": [first, second], "2:t": [{"lag": 5, "subscribable": True}]}
+    assert extra == ([status] if takes else [])
+
+
 def test_own_rule_that_fails_leaves_the_shares_as_they_are(
     operator: tuple[Operator, Played], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -169,3 +194,16 @@ def test_own_rule_that_fails_leaves_the_shares_as_they_are(
     assert out.told == [
         ("tubemq.group.rule_failed", {"reason": "KeyError: 'x'", "line": 2, "code": "", "params": {}})
     ]
+
+
+def test_example_of_the_page_is_a_rule_that_levels_what_waits() -> None:
+    pane = (ROOT / "static/js/tubemq/example.js").read_text()
+    source = pane.split("const EXAMPLE = `")[1].split("`;")[0]
+    custom.check_source(source, may_take_status=True)
+    with pytest.raises(CommandError):
+        custom.check_source(source)  # a Kafka group's has two arguments
+    space: dict[str, Any] = {}
+    exec(source, space)
+    status = {"1:t": [{"lag": lag, "subscribable": True} for lag in (3, 9, 4, 0)]}
+    given = space["assign"]({"b": {}, "a": {}}, {"1:t": 4}, status)
+    assert given == {"a": [("1:t", 1)], "b": [("1:t", 2), ("1:t", 0), ("1:t", 3)]}
