@@ -27,12 +27,13 @@ Source: docs/kafka/replication.md; the laws' names are those of Raft's paper whe
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from broker_core.errors import InvariantError
 from broker_core.events import TurningPoint
 from broker_core.kafka.cluster.controller_node import ControllerState
+from broker_core.kafka.cluster.ledger import GONE, GONE_ENTRY, Entry, Ledger, Loss, entries_of
 from broker_core.kafka.cluster.names import CONTROLLER
 from broker_core.kafka.cluster.state import BrokerState, TopicPartition
 from broker_core.kafka.replication.fetcher import Truncation
@@ -43,57 +44,6 @@ from broker_core.sim.world import World
 
 UNCLEAN, TRUNCATED, DESTROYED = "unclean_election", "truncated_to_high_watermark", "destroyed"
 LAST_MEMBER, DIVERGED = "last_member_destroyed", "diverged"
-GONE = "compacted"
-"""In place of the value of a record that compaction had taken before anybody looked."""
-
-
-class Entry(NamedTuple):
-    """One committed record. producer: (producer id, epoch, sequence), None without one. A marker's value is
-    None."""
-
-    epoch: int
-    value: Any
-    producer: tuple[int, int, int] | None = None
-
-
-GONE_ENTRY = Entry(-1, GONE)
-
-
-class Loss(NamedTuple):
-    """Committed records of a partition that are there no more. offset: of the first of them."""
-
-    at_us: int
-    partition: TopicPartition
-    offset: int
-    entries: tuple[Entry, ...]
-    reason: str
-
-
-@dataclass(slots=True)
-class Ledger:
-    """One partition. start: offset of the first entry; below it, what was deleted is not compared. sequences: where each producer's sequence is.
-
-    leader_epoch: the highest one in which somebody led. alone: a leader that was the only member of the ISR
-    when it was elected.
-    unclean_epoch: of an unclean election whose leader was not looked at yet; -1: none. is_troubled: there was
-    an unclean election, or a copy was destroyed: a leader that did not know yet may have committed, alone,
-    what nobody saw here. had_truncation: a cut to the high watermark.
-    destroyed: broker -> from which offset on its copy was destroyed.
-    """
-
-    start: int = 0
-    entries: list[Entry] = field(default_factory=list)
-    sequences: dict[tuple[int, int, int], int] = field(default_factory=dict)
-    unclean_epoch: int = -1
-    is_troubled: bool = False
-    had_truncation: bool = False
-    destroyed: dict[int, int] = field(default_factory=dict)
-    leader_epoch: int = -1
-    alone: int = NO_LEADER
-
-    @property
-    def end(self) -> int:
-        return self.start + len(self.entries)
 
 
 @dataclass(slots=True)
@@ -276,6 +226,8 @@ class ClusterLaws:
         self._extend(key, log, watermark, ledger)
         seen.matched = max(seen.matched, ledger.end)
         if partition.leader_epoch >= ledger.unclean_epoch:
+            if ledger.unclean_epoch >= 0 and log.settings.cleanup_compact:
+                self._forget_gaps(log, ledger)
             ledger.unclean_epoch = -1
         if leader.settings.truncation is Truncation.HIGH_WATERMARK:
             return  # a follower cuts committed records off, and fetches them again
@@ -288,6 +240,16 @@ class ClusterLaws:
                     f"{member} is in the ISR of {key} and ends at {end}, below the high watermark {watermark}"
                 )
 
+    def _forget_gaps(self, log: LightLog, ledger: Ledger) -> None:
+        """What an unclean leader's compacted log has no record of may never have been in it: other records may have
+        been there, which another replica still has."""
+        there = {offset for offset, _ in entries_of(log, ledger.start, ledger.end)}
+        for place, entry in enumerate(ledger.entries):
+            if ledger.start + place not in there:
+                ledger.entries[place] = GONE_ENTRY
+                if entry.producer is not None:
+                    ledger.sequences.pop(entry.producer, None)
+
     def _add_former(
         self, key: TopicPartition, leader: BrokerState, brokers: list[BrokerState], ledger: Ledger
     ) -> None:
@@ -299,9 +261,9 @@ class ClusterLaws:
                 continue
             log, mine = state.disk.logs[key], leader.disk.logs[key]
             if log.high_watermark > ledger.end:
-                theirs = dict(_entries(log, ledger.end, log.high_watermark))
+                theirs = dict(entries_of(log, ledger.end, log.high_watermark))
                 both = 0
-                for offset, entry in _entries(mine, ledger.end, log.high_watermark):
+                for offset, entry in entries_of(mine, ledger.end, log.high_watermark):
                     if theirs.get(offset) != entry or offset != ledger.end + both:
                         break
                     both += 1
@@ -311,7 +273,7 @@ class ClusterLaws:
         """Below its high watermark a replica's log is the ledger's. Of a troubled partition one may have what
         others have lost."""
         seen = self.seen[key, broker]
-        for offset, entry in _entries(
+        for offset, entry in entries_of(
             log, max(seen.matched, ledger.start), min(log.high_watermark, ledger.end)
         ):
             mine = ledger.entries[offset - ledger.start]
@@ -355,7 +317,7 @@ class ClusterLaws:
     ) -> None:
         """Compare a leader's log with the ledger; where it differs the ledger's records are lost."""
         seen = self.seen[key, leader.broker_id]
-        for offset, entry in _entries(log, max(seen.matched, ledger.start), end):
+        for offset, entry in entries_of(log, max(seen.matched, ledger.start), end):
             if ledger.entries[offset - ledger.start] not in (entry, GONE_ENTRY):
                 self._lose(key, leader, offset, ledger, min_isr)
                 return
@@ -399,7 +361,7 @@ class ClusterLaws:
         if ledger.end < log.log_start_offset <= watermark:
             # Deleted before anybody looked: from here on the ledger begins with the log.
             ledger.start, ledger.entries = log.log_start_offset, []
-        for offset, entry in _entries(log, ledger.end, watermark):
+        for offset, entry in entries_of(log, ledger.end, watermark):
             while offset > ledger.end and log.settings.cleanup_compact:
                 ledger.entries.append(GONE_ENTRY)
             while offset > ledger.end and ledger.had_truncation:
@@ -420,29 +382,3 @@ class ClusterLaws:
             ledger.entries.append(entry)
         if log.settings.cleanup_compact:
             ledger.entries += [GONE_ENTRY] * (watermark - ledger.end)
-
-
-def _entries(log: LightLog, start: int, end: int) -> Iterable[tuple[int, Entry]]:
-    """The records of a log from one offset up to another, of those that it still has.
-
-    Below its log start a replica may have anything: of epochs that the leader has deleted nothing is known to
-    compare, so what a follower had there of its own is not cut off, and nobody reads it.
-    """
-    start = max(start, log.log_start_offset)
-    if start >= end:
-        return
-    for batch in log.batches(start):
-        header = batch.header
-        if header.base_offset >= end:
-            return
-        values = (None,) if header.is_control else batch.values  # type: ignore[attr-defined]  # a light log has light batches
-        for number, value in enumerate(values):
-            offset = header.base_offset + number
-            if start <= offset < end and (value is not None or header.is_control):
-                has_sequence = header.producer_id >= 0 and not header.is_control
-                producer = (
-                    (header.producer_id, header.producer_epoch, header.base_sequence + number)
-                    if has_sequence
-                    else None
-                )
-                yield offset, Entry(header.partition_leader_epoch, value, producer)
