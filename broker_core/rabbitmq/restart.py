@@ -107,7 +107,7 @@ def surviving_queue(
     found = ClassicQueue(
         QueueState(
             state.number, state.name, state.vhost, True, state.is_auto_delete, 0, state.arguments,
-            state.published, state.refused, state.acked, dict(state.dropped), state.named,
+            state.published, state.refused, state.nacked, state.acked, dict(state.dropped), state.named,
         )
     )  # fmt: skip
     fresh = {position for level in state.levels for position in level.fresh}

@@ -19,6 +19,10 @@ TOPOLOGY = {
         "{exchange} drops {rate} messages a second: no binding takes them to a queue."
     ),
     "topology.head.drops": _("{queue} drops {rate} messages a second."),
+    "topology.head.refuses": _("{queue} refuses {rate} messages a second (nack)."),
+    "topology.head.refuses_silently": _(
+        "{queue} refuses {rate} messages a second, and no publisher hears of it: no nack without confirms."
+    ),
     "topology.head.dead_letters": _("{queue} dead-letters {rate} messages a second."),
     "topology.head.well": _("{count?The queue keeps up|The {count} queues keep up} with what comes in."),
     "topology.sub.down": _(
@@ -38,6 +42,8 @@ TOPOLOGY = {
     "topology.sub.copies": _("Queues take {rate}, each copy and each dead letter counted."),
     "topology.sub.dropped": _("{rate} reach no queue and are dropped."),
     "topology.sub.returned": _("{rate} go back to who published them."),
+    "topology.sub.refuses": _("{rate} are refused with a nack."),
+    "topology.sub.refuses_silently": _("{rate} are refused without a nack."),
     "topology.sub.acked": _(
         "{consumers?One consumer acknowledges|{consumers} consumers acknowledge} {rate}."
     ),
@@ -88,6 +94,7 @@ TOPOLOGY = {
     "topology.dropped.delivery_limit": _("{count} over the delivery limit"),
     "topology.returned": _("no route for {key}: {count} returned"),
     "topology.exchange_dropped": _("{count} dropped: no queue"),
+    "topology.nacked": _("{count} refused by a queue (nack)"),
     "topology.default": _("(default exchange)"),
     "topology.twin.what": _("what"),
     "topology.twin.from": _("from"),
@@ -98,6 +105,9 @@ TOPOLOGY = {
     "topology.way.binding": _("binding"),
     "topology.way.alternate": _("alternate exchange"),
     "topology.way.dropped": _("dropped: no queue"),
+    "topology.way.refused": _("refused with a nack"),
+    "topology.way.refused_silently": _("refused without a nack"),
+    "topology.way.nacked": _("nacked (a queue refused it)"),
     "topology.way.consume": _("consumes"),
     "topology.way.dead_letter": _("dead letters"),
     "topology.way.return": _("returned"),
@@ -238,6 +248,8 @@ TOPOLOGY = {
     "topology.grew": _("has grown: {why}"),
     "topology.delays": _("they wait on purpose, then go to {exchange}"),
     "topology.rate.drops": _("drops {rate}/s"),
+    "topology.rate.refuses": _("refuses {rate}/s (nack)"),
+    "topology.rate.refuses_silently": _("refuses {rate}/s (no nack)"),
     "topology.rate.dead_letters": _("dead-letters {rate}/s"),
     "topology.settled.auto": _("{rate} with auto-ack"),
     "topology.settled.given_back": _("{rate} given back"),

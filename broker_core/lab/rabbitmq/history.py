@@ -51,9 +51,10 @@ class RabbitMqNotes:
     def note(self, queues: Iterable[ClassicQueue], second: int) -> None:
         """The second is over."""
         forget(self.depths, second - KEPT_S)
-        self.counts.note(second)
         found = list(queues)
-        if second >= 0 and second % pace_s(len(found), KEPT_S) == 0:
+        pace = pace_s(len(found), KEPT_S)
+        if second >= 0 and second % pace == 0:
+            self.counts.note(found, second, pace)
             self.depths[second] = {
                 queue_key(queue): [queue.ready, queue.unacked_count, queue.published, queue.acked]
                 for queue in found

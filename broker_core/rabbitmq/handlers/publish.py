@@ -150,6 +150,7 @@ def deliver_to_queues(
     for queue in queues:
         if not broker.publish_to(queue, message, now_us, out):
             is_refused = True
+            queue.state.nacked += channel.mode == CONFIRM
         elif message >= FIRST_STORED and queue.state.is_durable:
             written_us = max(written_us, written(broker, message, now_us, out))
     broker.messages.release(message)

@@ -43,8 +43,8 @@ class QueueState:
     """What a checkpoint holds of a queue.
 
     number: never given twice. owner: connection that has it alone, 0 for none. published: messages that were routed
-    here and taken, which gives each its position; refused: those that it refused for its limit. acked: acknowledged,
-    or sent to who does not acknowledge. dropped: reason -> messages that left otherwise. named: messages that the
+    here and taken, which gives each its position; refused: those that it refused for its limit, nacked: those of them
+    whose publisher heard so. acked: acknowledged, or sent to who does not acknowledge. dropped: reason -> messages that left otherwise. named: messages that the
     default exchange led here. wakes_us: deadline that is set for its head, 0 for none. expiry: position -> when the
     message there has outlived its time. ready_bytes: counted where there is a limit on them.
     """
@@ -58,6 +58,7 @@ class QueueState:
     arguments: Table = field(default_factory=dict)
     published: int = 0
     refused: int = 0
+    nacked: int = 0
     acked: int = 0
     dropped: dict[str, int] = field(default_factory=dict)
     named: int = 0

@@ -5,9 +5,12 @@ const EXCHANGE = ["published", "dropped", "returned"], PROGRAM = ["acked", "give
 // A second and more is seen as a rate.
 const LEAST = 0.05;
 
+// The seconds at whose ends there are sums, oldest first: those of every rate of the page.
+export const secondsOf = (samples) => Object.keys(samples).map(Number).sort((one, other) => one - other);
+
 // samples: {second: ...}; of(sample): {name: [sums]}. -> {name: {field: a second}}, of what has two samples.
 function ratesIn(samples, fields, of) {
-  const seconds = Object.keys(samples).map(Number).sort((one, other) => one - other), last = seconds.at(-1), rates = {};
+  const seconds = secondsOf(samples), last = seconds.at(-1), rates = {};
   for (const [name, now] of Object.entries(seconds.length ? of(samples[last]) : {})) {
     // What has come only now came from nothing.
     const before = of(samples[seconds[0]])[name] ?? now.map(() => 0);
@@ -36,6 +39,10 @@ export const droppedTexts = ({ exchanges }, say) =>
   Object.entries(exchanges).filter(([, { dropped }]) => dropped >= LEAST).map(([name, { dropped }]) =>
     say("topology.head.dropped", { exchange: name || say("topology.default"), rate: dropped.toFixed(1) }));
 
+// What a queue refuses -> [code, a second] of each kind: with a nack, and without, as to who publishes without confirms.
+export const refusalsOf = ({ refused, nacked } = { refused: 0, nacked: 0 }) =>
+  [["refuses", nacked], ["refuses_silently", refused - nacked]].filter(([, rate]) => rate >= LEAST);
+
 // What passes a virtual host, each in its own words. rates: of its queues. -> texts, none without samples.
 export function flowTexts(graph, flows, rates, say) {
   const exchanges = Object.values(flows.exchanges), queues = Object.values(rates);
@@ -43,14 +50,16 @@ export function flowTexts(graph, flows, rates, say) {
   const names = [...new Set(Object.values(graph.consumers).map(({ name }) => name))];
   const programs = names.map((name) => flows.programs[name]).filter(Boolean);
   const [published, dropped, returned] = EXCHANGE.map((field) => sumOf(exchanges, field));
-  const taken = sumOf(queues, "in"), texts = [];
+  const refused = refusalsOf({ refused: sumOf(queues, "refused"), nacked: sumOf(queues, "nacked") });
+  const taken = sumOf(queues, "in"), refusals = refused.reduce((sum, [, rate]) => sum + rate, 0), texts = [];
   const add = (code, rate, more = {}) => {
     if (rate >= LEAST) texts.push(say(`topology.sub.${code}`, { rate: rate.toFixed(1), ...more }));
   };
   texts.push(say("topology.sub.published", { rate: published.toFixed(1) }));
-  if (Math.abs(taken - (published - dropped - returned)) >= 0.5) add("copies", taken);
+  if (Math.abs(taken - (published - dropped - returned - refusals)) >= 0.5) add("copies", taken);
   add("dropped", dropped);
   add("returned", returned);
+  for (const [code, rate] of refused) add(code, rate);
   add("acked", sumOf(programs, "acked"), { consumers: programs.filter(({ acked }) => acked >= LEAST).length });
   for (const field of ["auto", "given_back", "rejected"]) add(field, sumOf(programs, field));
   return texts;

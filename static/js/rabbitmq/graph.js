@@ -35,7 +35,7 @@ export function layout(view, { width, colorOf, words, tried = null, chosen = nul
     shapes.push(...named.map(([name, place]) => frame(kind, name, place)));
   }
   for (const [name, place] of Object.entries(places.nodes.publisher)) {
-    shapes.push(...publisher(name, view.publishers[name], place, isChosen("publisher", name)));
+    shapes.push(...publisher(name, view.publishers[name], place, isChosen("publisher", name), words));
   }
   const sources = new Set(tried ? [tried.source] : []), taken = new Set(matched(view, tried));
   for (const [name, place] of Object.entries(places.nodes.exchange)) {
@@ -162,15 +162,19 @@ const outline = (isStrong, isChosen) => ({
   "stroke-width": isStrong || isChosen ? 2.5 : 1.5,
 });
 
-function publisher(name, node, { x, y, width, height }, isChosen) {
-  const count = String(node.published), id = idOf("publisher", name);
+function publisher(name, node, { x, y, width, height }, isChosen, words) {
+  const count = String(node.published), id = idOf("publisher", name), lost = node.nacked ? words.nacked(node) : "";
+  const label = [node.name, count, lost].filter(Boolean).join(" ");
   return [
     {
       id, tag: "rect", x, y: round(y - height / 2), width, height, rx: height / 2, ...outline(false, isChosen),
-      "stroke-dasharray": node.is_blocked ? "4 3" : null, ...part("publisher", name, isChosen, `${node.name} ${count}`),
+      "stroke-dasharray": node.is_blocked ? "4 3" : null, ...part("publisher", name, isChosen, label),
     },
     named(`name-${id}`, x + 14, y - 2, node.name, width - 24),
     text(`count-${id}`, x + 14, y + 13, count, { class: "n m" }),
+    ...(lost ? [text(`nacked-${id}`, x + width - 14, y + 13, `−${node.nacked}`, {
+      class: "n er", "text-anchor": "end", title: lost,
+    })] : []),
   ];
 }
 

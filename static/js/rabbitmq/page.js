@@ -71,7 +71,7 @@ function choices() {
 function drawFrame(isForced = false) {
   isDirty = false;
   choices();
-  const now = panel(), graph = now.vhosts[vhost], rates = now.is_running ? ratesOf(now.history, vhost) : {};
+  const now = panel(), graph = now.vhosts[vhost], rates = now.is_running ? ratesOf(now, vhost) : {};
   if (chosen && !(chosen.name in graph[`${chosen.kind}s`])) chosen = null;
   if (program !== null && !(program in laneNow().consumers)) program = null;
   document.body.toggleAttribute("data-still", still.matches || !view.playing);

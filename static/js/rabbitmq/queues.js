@@ -1,6 +1,7 @@
 // The table of queues, the one that grows most first, and what it says of why it grows.
 
 import { inTurn, number } from "../base/say.js";
+import { refusalsOf } from "./flows.js";
 import { shown } from "./tried.js";
 
 export const namesOf = (graph, ids) => ids.map((id) => graph.consumers[id]?.name ?? id);
@@ -67,9 +68,14 @@ function whyCell(graph, queue, rate, say) {
   if (queue.is_delay && queue.ready) {
     return say("topology.delays", { exchange: queue.dead_letters_to || say("topology.default") });
   }
-  const lost = losesOf(queue, rate);
-  if (!reasons.length && lost) return say(`topology.rate.${lossOf(graph, queue)}`, { rate: lost.toFixed(1) });
-  return reasons.map(([reason, count]) => say(`topology.dropped.${reason}`, { count })).join(say("list.comma"));
+  const lost = losesOf(queue, rate), lostText = () => say(`topology.rate.${lossOf(graph, queue)}`, {
+    rate: lost.toFixed(1),
+  });
+  return [
+    ...refusalsOf(rate).map(([code, refused]) => say(`topology.rate.${code}`, { rate: refused.toFixed(1) })),
+    ...(!reasons.length && lost ? [lostText()] : []),
+    ...reasons.map(([reason, count]) => say(`topology.dropped.${reason}`, { count })),
+  ].join(say("list.comma"));
 }
 
 // How it was declared: durable or not, whose, and its arguments.

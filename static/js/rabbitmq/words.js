@@ -2,11 +2,11 @@
 
 import { number, sentences } from "../base/say.js";
 import { messageName } from "./path_words.js";
-import { droppedTexts, flowTexts, flowsOf } from "./flows.js";
+import { droppedTexts, flowTexts, flowsOf, refusalsOf } from "./flows.js";
 import { byGrowth, losesOf, lossOf, namesOf, readersOf, whyWords } from "./queues.js";
 import { shown } from "./tried.js";
 
-// A second and more: what an exchange drops.
+// A second and more: what an exchange drops or a queue refuses.
 const DROPPED_LEAST = 0.1;
 
 // -> [what happens, what it means].
@@ -18,7 +18,7 @@ export function story(panel, graph, rates, say) {
   }
   const queues = byGrowth(graph, rates), [first] = queues;
   if (!first) return [say("topology.head.nothing", { vhost: graph.vhost }), say("topology.sub.nothing")];
-  if (first.growing) return growing(panel, graph, first, rates[first.name], say);
+  if (first.growing) return growing(panel, graph, first, rates, say);
   const left = queues.find(({ name, ready, is_delay: isDelay }) => ready && !isDelay && !readersOf(graph, name).length);
   const flows = flowsOf(panel, graph.vhost);
   const flow = sentences([...refusedTexts(panel, graph, say), ...flowTexts(graph, flows, rates, say)]);
@@ -28,6 +28,8 @@ export function story(panel, graph, rates, say) {
     return [say("topology.head.dropped", { exchange: name || say("topology.default"), rate }), flow];
   }
   if (left) return [say("topology.head.left", { queue: left.name, count: left.ready }), flow];
+  const [refusing] = refusalTexts(rates, say);
+  if (refusing) return [refusing, flow];
   const lossy = queues.find((queue) => losesOf(queue, rates[queue.name]));
   if (lossy) {
     const rate = losesOf(lossy, rates[lossy.name]).toFixed(1);
@@ -35,6 +37,12 @@ export function story(panel, graph, rates, say) {
   }
   return [say("topology.head.well", { count: queues.length }), flow];
 }
+
+// By name of the queue, those that refuse what comes to them.
+const refusalTexts = (rates, say) =>
+  Object.entries(rates).flatMap(([queue, own]) =>
+    refusalsOf(own).filter(([, rate]) => rate >= DROPPED_LEAST).map(([code, rate]) =>
+      say(`topology.head.${code}`, { queue, rate: rate.toFixed(1) })));
 
 // What a server that is down comes back with: of one, the picture has what is on its disk.
 function diskWords({ vhosts }, say) {
@@ -48,16 +56,18 @@ const refusedTexts = ({ refused }, { publishers }, say) =>
   Object.values(publishers).filter(({ name }) => name in refused)
     .map(({ name }) => say("topology.sub.refused", { program: name, reply: refused[name] }));
 
-function growing(panel, graph, queue, rate, say) {
+function growing(panel, graph, queue, rates, say) {
+  const rate = rates[queue.name];
   const why = whyWords(graph, queue, say), names = namesOf(graph, queue.growing_by).join(say("list.comma"));
   const head = (rate?.growth ?? 0) >= 0.05
     ? say("topology.head.grows", { queue: queue.name, rate: rate.growth.toFixed(1), why })
     : say("topology.head.grew", { queue: queue.name, why });
   const cure = say(`topology.cure.${queue.growing}`, { consumers: names });
-  const also = [...refusedTexts(panel, graph, say), ...droppedTexts(flowsOf(panel, graph.vhost), say)];
+  const flows = flowsOf(panel, graph.vhost);
+  const also = [...refusedTexts(panel, graph, say), ...droppedTexts(flows, say), ...refusalTexts(rates, say)];
   if (!rate) return [head, sentences([cure, ...also])];
-  const rates = { in: rate.in.toFixed(1), acked: rate.acked.toFixed(1) };
-  return [head, sentences([say("topology.sub.flow", rates), cure, ...also])];
+  const flow = say("topology.sub.flow", { in: rate.in.toFixed(1), acked: rate.acked.toFixed(1) });
+  return [head, sentences([flow, cure, ...also])];
 }
 
 // For graph.js.
@@ -74,6 +84,7 @@ export const graphWords = (say) => ({
   nobody: () => say("topology.nobody"),
   type: ({ type }) => type,
   dropped: ({ dropped }) => say("topology.exchange_dropped", { count: dropped }),
+  nacked: ({ nacked }) => say("topology.nacked", { count: nacked }),
 });
 
 // What a binding asks for: its key, or of a headers exchange its arguments.
@@ -155,6 +166,15 @@ export function waysTable(graph, say) {
     ]),
     ...Object.values(graph.exchanges).filter(({ dropped }) => dropped).map((each) => [
       say("topology.way.dropped"), name(each.name), "", "", number(each.dropped),
+    ]),
+    ...Object.values(graph.queues).filter(({ refused, nacked }) => refused > nacked).map((each) => [
+      say("topology.way.refused_silently"), each.name, "", "", number(each.refused - each.nacked),
+    ]),
+    ...Object.values(graph.queues).filter(({ nacked }) => nacked).map((each) => [
+      say("topology.way.refused"), each.name, "", "", number(each.nacked),
+    ]),
+    ...Object.values(graph.publishers).filter(({ nacked }) => nacked).map((each) => [
+      say("topology.way.nacked"), "", "", each.name, number(each.nacked),
     ]),
     ...Object.values(graph.consumers).map((each) => [
       say("topology.way.consume"), each.queue, "", each.name,

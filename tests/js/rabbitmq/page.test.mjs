@@ -19,14 +19,18 @@ import { load, say } from "../fixtures/load.mjs";
 import { check } from "../pulsar/known.mjs";
 
 const LANES = load("rabbitmq").map(({ lanes }) => lanes.rabbitmq);
-const [WORK, ORDERS, FULL, DOWN, AGAIN, EMPTY, MANY, NOBODY, PRIORITIES, TRACED] = LANES;
+const [WORK, ORDERS, FULL, DOWN, AGAIN, EMPTY, MANY, NOBODY, PRIORITIES, TRACED, REFUSES] = LANES;
 const KINDS = { join: [], rabbitmq_settle: [] };
 const codes = (texts) => texts.map((text) => text.split(" ")[0]);
 const graphs = (lane) => Object.values(lane.rabbitmq.vhosts);
 const told = (lane, vhost = "/") => {
   const graph = lane.rabbitmq.vhosts[vhost];
-  return story(lane.rabbitmq, graph, ratesOf(lane.rabbitmq.history, vhost), say);
+  return story(lane.rabbitmq, graph, ratesOf(lane.rabbitmq, vhost), say);
 };
+
+// A panel with these samples.
+const kept = (history, limits = {}) => ({ history, flows: { exchanges: history, limits } });
+const TAKES_ALL = { refused: 0, nacked: 0 };
 
 test("every state has its story", () => {
   const heads = [told(WORK), told(ORDERS, "shop"), told(FULL, "shop"), told(DOWN, "shop"), told(EMPTY), told(NOBODY)];
@@ -40,8 +44,8 @@ test("every state has its story", () => {
 
 test("a queue that drops what comes in is not said to keep up", () => {
   const history = { 4: { "/\nrecords": [9, 1, 20, 4] }, 9: { "/\nrecords": [9, 1, 80, 24] } };
-  const graph = WORK.rabbitmq.vhosts["/"], rates = ratesOf(history, "/");
-  assert.deepEqual(rates.records, { in: 12, acked: 4, growth: 0, lost: 8 });
+  const graph = WORK.rabbitmq.vhosts["/"], rates = ratesOf(kept(history), "/");
+  assert.deepEqual(rates.records, { in: 12, acked: 4, growth: 0, lost: 8, ...TAKES_ALL });
   assert.match(story(WORK.rabbitmq, graph, rates, say)[0], /^topology.head.drops .*"rate":"8.0"/);
   assert.match(queueRows(graph, rates, null, say)[0].cells.at(-1).text, /^topology.rate.drops/);
   const letters = structuredClone(graph);
@@ -61,6 +65,7 @@ const flowing = (exchanges, programs) => {
   panel.flows = {
     exchanges: { 4: { "/": samples(exchanges, 4) }, 9: { "/": samples(exchanges, 9) } },
     programs: { 4: samples(programs, 4), 9: samples(programs, 9) },
+    limits: {},
   };
   return panel;
 };
@@ -108,7 +113,7 @@ test("a delay queue is not said to want a consumer", () => {
 });
 
 test("queues that grow stand first, and the slow consumer is named with its cause", () => {
-  const { history, vhosts: { shop } } = ORDERS.rabbitmq, rates = ratesOf(history, "shop");
+  const { vhosts: { shop } } = ORDERS.rabbitmq, rates = ratesOf(ORDERS.rabbitmq, "shop");
   const names = byGrowth(shop, rates).map(({ name }) => name);
   const growth = (name) => (shop.queues[name].growing ? rates[name].growth : 0);
   assert.deepEqual(names.map(growth), names.map(growth).sort((one, other) => other - one));
@@ -140,19 +145,55 @@ test("what a program was refused is in its row, and of a publisher in the head",
   assert.match(story(panel, graph, {}, say)[1], /^topology.sub.refused .*no exchange/);
 });
 
-test("no rate is of the lives before and after a restart", () => {
+test("every rate is over the seconds that the flows have, which no restart lies in", () => {
   const at = (published) => ({ "/\nq": [0, 0, published, published] });
-  assert.deepEqual(ratesOf({ 1: at(10), 2: at(20), 40: at(20), 41: at(24) }, "/").q.in, 4);
-  assert.deepEqual(ratesOf({ 2: at(20), 4: at(24), 6: at(28) }, "/").q.in, 2);
+  const history = { 1: at(10), 2: at(20), 40: at(20), 41: at(24) };
+  assert.deepEqual(ratesOf({ history, flows: { exchanges: { 40: {}, 41: {} }, limits: {} } }, "/").q.in, 4);
+  assert.deepEqual(ratesOf(kept({ 2: at(20), 4: at(24), 6: at(28) }), "/").q.in, 2);
+});
+
+test("what a queue refuses is in the head, its row, its publisher and the table, and all adds up", () => {
+  const graph = REFUSES.rabbitmq.vhosts["/"], [head, sub] = told(REFUSES), rates = ratesOf(REFUSES.rabbitmq, "/");
+  const { in: taken, refused, nacked: all } = rates.jobs, rate = refused.toFixed(1);
+  assert.ok(refused > 7.5 && refused === all && Math.abs(taken + refused - 12) < 0.5);
+  assert.ok(head.startsWith(`topology.head.refuses {"queue":"jobs","rate":"${rate}"}`), head);
+  const published = (taken + refused).toFixed(1);
+  assert.ok(sub.includes(`sub.published {"rate":"${published}"}`) && sub.includes(`sub.refuses {"rate":"${rate}"}`), sub);
+  assert.doesNotMatch(sub, /sub.copies/);
+  const [row] = queueRows(graph, rates, null, say);
+  assert.equal(row.cells.at(-1).text, `topology.rate.refuses {"rate":"${rate}"}`);
+  const { shapes } = layout(graph, { width: 900, colorOf: () => null, words: graphWords(say), chosen: null });
+  const [[id, { nacked }]] = Object.entries(graph.publishers);
+  assert.equal(shapes.find((shape) => shape.id === `nacked-publisher:${id}`).text, `−${nacked}`);
+  const counts = (code) => waysTable(graph, say).rows.filter(([what]) => what.split(" ")[0] === code).map((row) => row.at(-1));
+  assert.deepEqual(counts("topology.way.nacked"), counts("topology.way.refused"));
+  assert.deepEqual(counts("topology.way.refused_silently"), []);
+});
+
+test("without confirms a refusal is silent, and named so", () => {
+  const graph = structuredClone(WORK.rabbitmq.vhosts["/"]), at = { "/\nrecords": [5, 1, 20, 4] };
+  const limits = { 4: {}, 9: { "/": { records: [40, 10] } } }, panel = { ...WORK.rabbitmq, ...kept({ 4: at, 9: at }, limits) };
+  panel.flows = { ...panel.flows, exchanges: { 4: {}, 9: {} }, programs: {} };
+  Object.assign(graph.queues.records, { refused: 40, nacked: 10 });
+  const rates = ratesOf(panel, "/");
+  assert.deepEqual([rates.records.refused, rates.records.nacked], [8, 2]);
+  assert.match(story(panel, graph, rates, say)[0], /^topology.head.refuses /);
+  rates.records.nacked = 0;
+  assert.match(story(panel, graph, rates, say)[0], /^topology.head.refuses_silently .*"8.0"/);
+  assert.match(queueRows(graph, rates, null, say)[0].cells.at(-1).text, /^topology.rate.refuses_silently/);
+  assert.ok(waysTable(graph, say).rows.some(([what, from,,, count]) =>
+    what.startsWith("topology.way.refused_silently") && from === "records" && count === "30"));
+  graph.queues.records.growing = "slow";
+  assert.match(story(panel, graph, rates, say)[1], /topology.head.refuses_silently/);
 });
 
 test("rates are of one virtual host, and of nothing with a single sample", () => {
-  assert.deepEqual(Object.keys(ratesOf(ORDERS.rabbitmq.history, "/")), []);
-  assert.deepEqual(ratesOf({ 4: { "/\nq": [1, 0, 1, 0] } }, "/"), {});
-  assert.deepEqual(ratesOf({ 4: { "/\nq": [1, 0, 1, 0] }, 6: { "/\nq": [5, 1, 9, 3] } }, "/"), {
-    q: { in: 4, acked: 1.5, growth: 2.5, lost: 0 },
+  assert.deepEqual(Object.keys(ratesOf(ORDERS.rabbitmq, "/")), []);
+  assert.deepEqual(ratesOf(kept({ 4: { "/\nq": [1, 0, 1, 0] } }), "/"), {});
+  assert.deepEqual(ratesOf(kept({ 4: { "/\nq": [1, 0, 1, 0] }, 6: { "/\nq": [5, 1, 9, 3] } }), "/"), {
+    q: { in: 4, acked: 1.5, growth: 2.5, lost: 0, ...TAKES_ALL },
   });
-  assert.deepEqual(ratesOf({}, "/"), {});
+  assert.deepEqual(ratesOf(kept({}), "/"), {});
 });
 
 test("a queue's course has its rates between samples, and none before the first", () => {
@@ -182,7 +223,7 @@ test("every server is drawn, also one in the middle of a change", () => {
     assert.equal(shapeOf(shown), shapeOf(structuredClone(shown)));
     const { head, rows } = waysTable(shown, say);
     for (const row of rows) assert.ok(row.length === head.length && row.every((text) => typeof text === "string"));
-    for (const { cells } of queueRows(graph, ratesOf(lane.rabbitmq.history, graph.vhost), null, say)) {
+    for (const { cells } of queueRows(graph, ratesOf(lane.rabbitmq, graph.vhost), null, say)) {
       assert.ok(!/undefined|NaN/.test(JSON.stringify(cells)));
     }
   }

@@ -24,6 +24,7 @@ from broker_core.lab.rabbitmq.views.topology import (
     binding_id,
 )
 from broker_core.lab.shared.history import by_second
+from broker_core.rabbitmq.arguments import REJECT_PUBLISH_DLX
 from broker_core.rabbitmq.broker_base import BrokerState
 from broker_core.rabbitmq.client.publisher import PublisherState, Publishing
 from broker_core.rabbitmq.client.worker import WorkerState
@@ -102,7 +103,11 @@ def topology_of(lane: Lane, reads: RabbitMqReading, state: BrokerState, vhost: V
         vhost.changes,
         publishers={
             number: PublisherNode(
-                each.role.name, each.role.login.user, each.published, mine[each.connection].is_blocked
+                each.role.name,
+                each.role.login.user,
+                each.published,
+                mine[each.connection].is_blocked,
+                each.nacked,
             )
             for number, each in roles.items()
         },
@@ -145,11 +150,7 @@ def topology_of(lane: Lane, reads: RabbitMqReading, state: BrokerState, vhost: V
                 name,
                 queue.settings.dead_letter_exchange,
                 queue.settings.dead_letter_key or "",
-                {
-                    reason: count
-                    for reason, count in queue.state.dropped.items()
-                    if reason in (EXPIRED, MAXLEN, REJECTED)
-                },
+                _dead_letters(queue),
             )
             for name, queue in vhost.queues.items()
             if queue.settings.dead_letter_exchange is not None
@@ -160,6 +161,18 @@ def topology_of(lane: Lane, reads: RabbitMqReading, state: BrokerState, vhost: V
             if each.returned
         },
     )
+
+
+def _dead_letters(queue: ClassicQueue) -> dict[str, int]:
+    """Why they died -> how many. What such a queue refuses is one, too, if its overflow rule says so."""
+    reasons = {
+        reason: count
+        for reason, count in queue.state.dropped.items()
+        if reason in (EXPIRED, MAXLEN, REJECTED)
+    }
+    if queue.settings.overflow == REJECT_PUBLISH_DLX and queue.state.refused:
+        reasons[MAXLEN] = reasons.get(MAXLEN, 0) + queue.state.refused
+    return reasons
 
 
 def _queue(lane: Lane, reads: RabbitMqReading, queue: ClassicQueue) -> QueueNode:
@@ -181,6 +194,8 @@ def _queue(lane: Lane, reads: RabbitMqReading, queue: ClassicQueue) -> QueueNode
         by,
         queue.waiting,
         is_delay(queue),
+        state.refused,
+        state.nacked,
     )
 
 

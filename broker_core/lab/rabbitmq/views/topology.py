@@ -18,13 +18,14 @@ from broker_core.rabbitmq.values import Table
 
 
 class PublisherNode(msgspec.Struct, frozen=True):
-    """A connection that publishes. name: the program's. user: by whose permissions. published: messages so far.
-    is_blocked: the broker takes nothing from it for now (memory or disk alarm)."""
+    """A connection that publishes. name: the program's. user: by whose permissions. published: messages so far; nacked:
+    those that a queue refused, of one with confirms. is_blocked: the broker takes nothing from it for now (memory or disk alarm)."""
 
     name: str
     user: str
     published: int = 0
     is_blocked: bool = False
+    nacked: int = 0
 
 
 class ExchangeNode(msgspec.Struct, frozen=True):
@@ -47,7 +48,8 @@ class ExchangeNode(msgspec.Struct, frozen=True):
 
 class QueueNode(msgspec.Struct, frozen=True):
     """arguments: as declared. ready, unacked: messages now. waiting: of a queue with priorities, how many
-    of the ready have each, of those that there are. published, delivered, acked: so far. dead_letters_to:
+    of the ready have each, of those that there are. published, delivered, acked: so far. refused: for its limit, so far;
+    nacked: those of them whose publisher heard so. dead_letters_to:
     exchange of its dead letters, None for none ("" is the default exchange). growing: why it grows, a code of
     `dashboard/sentences`, "" when it does not; growing_by: the consumers it names, by id. is_delay: nobody
     reads it, its messages wait on purpose."""
@@ -67,6 +69,8 @@ class QueueNode(msgspec.Struct, frozen=True):
     growing_by: list[str] = []
     waiting: dict[str, int] = {}
     is_delay: bool = False
+    refused: int = 0
+    nacked: int = 0
 
 
 class ConsumerNode(msgspec.Struct, frozen=True):
