@@ -33,6 +33,10 @@ BALANCE = {
     "balance.sub.well": _(
         "Each works out its own share from the same map; a broker takes one owner for each partition."
     ),
+    "balance.sub.dealt": _(
+        "One program shares them out for all, and each client registers its own; a broker takes one owner for each."
+    ),
+    "balance.sub.hand": _("A list by hand overrules the rule for its client; a broker takes one owner for each."),
     "balance.sub.served": _("The master gives them out, and hears from each client what it holds."),
     "balance.sub.nobody": _("The brokers keep the records and how far the group has confirmed."),
     "balance.offline.kept": _(
@@ -88,6 +92,7 @@ BALANCE = {
         "Thick outline: registered with the last pass. +2: two more."
     ),
     "balance.left": _("in {left_us}"),
+    "balance.by_list": _("list"),
     "balance.left_brief": _("{left_us}"),
     "balance.map_age": _("map {age_us} old"),
     "balance.map_brief": _("map {age_us}"),
@@ -129,6 +134,7 @@ BALANCE = {
     "balance.nobody": _("nobody’s"),
     "balance.soon": _("{consumer}, in {left_us}"),
     "balance.fought": _("{owner}; {rival} gets 410"),
+    "balance.rivalled": _("{owner}; {rival} wants it"),
     "balance.owner_but": _("{owner}: {why}"),
     "balance.more_partitions": _("{count} more {count?partition|partitions}"),
     "balance.partition_title": _("{key}: {owner}, {lag} behind, offset {offset} of {end}"),
@@ -313,6 +319,10 @@ BALANCE = {
     ),
     "balance.unread.counts": _("It starts with source count {count}, and the group has {group_count}."),
     "balance.unread.client_stopped": _("{consumer} has stopped."),
+    "balance.unread.master_map": _(
+        "The master’s map does not show the change before its next cycle, and {consumer} learns of it with the pass after."
+    ),
+    "balance.unread.cycle": _("The cycle is in {left_us}."),
     "balance.unread.old_map": _(
         "The map of {consumer} is older than the change: it learns of it with its next pass."
     ),
@@ -320,6 +330,7 @@ BALANCE = {
         "The broker still has {owner} as its owner and refuses {consumer} with 410."
     ),
     "balance.unread.next_cycle": _("No client has it: the master may give it to one in its next cycle."),
+    "balance.unread.this_pass": _("{consumer} registers it in the pass that is under way."),
     "balance.unread.next_pass": _("{consumer} registers it with its next pass."),
     "balance.unread.paused": _("{consumer} has it and is paused."),
     "balance.unread.unconfirmed": _("{consumer} holds a batch of it that is not confirmed."),
@@ -338,9 +349,11 @@ BALANCE = {
     "balance.brief.client_starting": _("starts"),
     "balance.brief.client_refused": _("refused"),
     "balance.brief.client_stopped": _("stopped"),
+    "balance.brief.master_map": _("next cycle"),
     "balance.brief.old_map": _("old map"),
     "balance.brief.occupied": _("still another’s"),
     "balance.brief.next_cycle": _("next cycle"),
+    "balance.brief.this_pass": _("registers now"),
     "balance.brief.next_pass": _("next pass"),
     "balance.brief.paused": _("paused"),
     "balance.brief.unconfirmed": _("unconfirmed"),

@@ -54,6 +54,7 @@ FAMILIES = {
         "consumer", "node", "state", "map", *COLUMNS, "pass", "key", "broker", "subscribable", "shown", "takers", "owner",
         "offset", "end", "lag", "why", "reported",
     ),
+    "sub": ("well", "dealt", "hand", "served"),
     "tab": TABS,
     "verb": VERBS,
     "verb_about": VERBS,

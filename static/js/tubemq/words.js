@@ -47,9 +47,10 @@ export function story(panel, atUs, say) {
     const [key, { unread: why }] = unread[0];
     return [say("balance.head.unread", { count: unread.length, of: total }), whyWords(panel, key, why, atUs, say)];
   }
-  const meaning = say(isServed(panel) ? "balance.sub.served" : "balance.sub.well");
+  const isListed = clients.some(([, { by_hand: isByHand }]) => isByHand);
+  const meaning = isServed(panel) ? "served" : isListed ? "hand" : isDealt(panel) ? "dealt" : "well";
   const readers = new Set(Object.values(panel.partitions).map(({ owner }) => owner)).size;
-  return [say("balance.head.well", { count: total, clients: readers }), meaning];
+  return [say("balance.head.well", { count: total, clients: readers }), say(`balance.sub.${meaning}`)];
 }
 
 // What an outage does to the partitions of its broker: their clients keep them, another deal leaves them out, or the
@@ -61,7 +62,9 @@ function outageOf(panel) {
 }
 
 // The rule in one line, as an arithmetic where it is one.
-export function ruleWords({ rule }, say) {
+export function ruleWords({ rule, clients }, say) {
+  const all = Object.values(clients);
+  if (all.length && all.every(({ by_hand: isByHand }) => isByHand)) return say("balance.rule.hand");
   if (rule.own && rule.failed) return say("balance.rule.own_failed");
   if (!rule.own && rule.id === "modulo" && rule.source_count <= 0) return say("balance.rule.off");
   return say(`balance.rule.${rule.own ? "own" : rule.id}`, { count: rule.source_count });
@@ -78,6 +81,9 @@ export function ownState({ own, failed }, say) {
 
 // The master gives partitions out: its clients share nothing out for themselves.
 export const isServed = ({ rule }) => rule.id === "server" || rule.id === "article";
+
+// One program shares them out for all clients.
+const isDealt = ({ rule }) => rule.own !== null || rule.id !== "modulo";
 
 export const refusal = (code, say) => say(`balance.code.${code}`);
 
@@ -97,9 +103,11 @@ export function whyWords(panel, key, why, atUs, say) {
   const isDown = code === "broker_offline";
   const outage = isDown ? [say(`balance.offline_key.${outageOf(panel)}`, { key: shortKey(key) })] : [];
   const counts = "group_count" in params ? [say("balance.unread.counts", params)] : [];
-  const then = code === "client_crashed" ? "balance.unread.let_go" : "balance.unread.left";
+  const then = { client_crashed: "balance.unread.let_go", master_map: "balance.unread.cycle" }[code]
+    ?? "balance.unread.left";
   const soon = left ? [say(then, { left_us: left })] : [];
-  return sentences([cause, ...outage, ...counts, ...soon, ...arithmetic(panel, key, say)]);
+  const sum = code === "lists_without" ? [] : arithmetic(panel, key, say);          // no client takes the modulo
+  return sentences([cause, ...outage, ...counts, ...soon, ...sum]);
 }
 
 // Whose the modulo makes a partition, as a division.
@@ -125,7 +133,8 @@ export function differenceWords(panel, atUs, say) {
         takes: say("balance.formula.takes"), has: say("balance.formula.has"), releases: "H − (A ∩ S)",
         registers: "(A ∩ S) − H",
       },
-    node: ({ node_id: node }) => (node < 0 ? "" : `#${node}`),
+    node: ({ node_id: node, by_hand: isByHand }) =>
+      [node < 0 ? "" : `#${node}`, isByHand ? say("balance.by_list") : ""].filter(Boolean).join(" "),
     state: (client) => stateWords(client, say),
     tone: ({ state }) => (state === "refused" || IS_DOWN.includes(state) ? "er" : "m"),
     age: (client) => ageWords(client, "balance.map_brief", atUs, say),
@@ -195,7 +204,8 @@ function readerWords(panel, key, partition, atUs, say) {
     return { look: "void", tone: "m", text: consumer ? say("balance.waits_for", { consumer }) : say("balance.nobody") };
   }
   if (owner !== null && rivals.length) {
-    return { look: "has", tone: "er", text: say("balance.fought", { owner, rival: rivals[0] }) };
+    const code = refused.length ? "balance.fought" : "balance.rivalled";
+    return { look: "has", tone: "er", text: say(code, { owner, rival: rivals[0] }) };
   }
   if (unread === null) return { look: "has", tone: "", text: owner ?? "" };
   const brief = say(`balance.brief.${unread.code}`);
@@ -217,7 +227,9 @@ export function clientTable(panel, atUs, say) {
       name, client.node_id < 0 ? "–" : `${client.node_id}/${client.source_count}`, stateWords(client, say),
       ageWords(client, "balance.map_age", atUs, say) || "–",
       list(client.takes), list(client.has), list(client.releases), list(client.registers),
-      client.next_pass_us === null ? "–" : say("balance.left", { left_us: Math.max(1, client.next_pass_us - atUs) }),
+      client.state !== "started" || client.next_pass_us === null
+        ? "–"
+        : say("balance.left", { left_us: Math.max(1, client.next_pass_us - atUs) }),
     ]),
   };
 }

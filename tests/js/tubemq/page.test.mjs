@@ -55,7 +55,10 @@ test("two clients that want one partition are named with it", () => {
   });
   assert.equal(fightsOf(panelOf(fight)).length, 1);
   assert.match(told(fight)[0], /balance.head.fight .*"owner":"c1","rival":"c4"/);
-  assert.ok(drawn(fight, 860, brokers).shapes.some(({ text }) => /balance.fought/.test(text ?? "")));
+  const says = (view, code) => drawn(view, 860, brokers).shapes.some(({ text }) => code.test(text ?? ""));
+  assert.ok(says(fight, /balance.fought/));
+  const soon = changed(fight, ({ partitions }) => (Object.values(partitions)[0].refused = []));
+  assert.ok(says(soon, /balance.rivalled .*"rival":"c4"/) && !says(soon, /balance.fought/), "410 comes with its pass");
   assert.equal(fightsOf(panelOf(WELL)).length, 0);
 });
 
@@ -88,6 +91,27 @@ test("what an outage moves follows from the rule, the set it shares out and who 
     assert.match(head, new RegExp(`balance.offline.${code} `));
     assert.match(why, new RegExp(`balance.offline_key.${code} `));
   }
+});
+
+test("who works the shares out follows from the rule", () => {
+  const sub = (rule) => told(changed(WELL, (panel) => Object.assign(panel.rule, rule)))[1].split(" ")[0];
+  assert.deepEqual(
+    [{}, { id: "sticky" }, { id: "by_lag" }, { own: "def" }, { id: "server" }, { id: "article" }].map(sub),
+    ["well", "dealt", "dealt", "dealt", "served", "served"].map((code) => `balance.sub.${code}`),
+  );
+});
+
+test("a list by hand is named at its client, and no arithmetic stands where every client has one", () => {
+  const one = changed(WELL, ({ clients: { c1 } }) => (c1.by_hand = true));
+  assert.match(told(one)[1], /^balance.sub.hand /);
+  assert.match(ruleWords(panelOf(one), say), /^balance.rule.modulo /);
+  const { node } = differenceWords(panelOf(one), one.at_us, say), { c1, c2 } = panelOf(one).clients;
+  assert.deepEqual([node(c1), node(c2)], ["#0 balance.by_list {}", "#1"]);
+  const all = changed(WELL, ({ clients }) => Object.values(clients).forEach((each) => (each.by_hand = true)));
+  assert.match(ruleWords(panelOf(all), say), /^balance.rule.hand /);
+  const [key] = Object.keys(panelOf(all).partitions), why = (code) =>
+    whyWords(panelOf(all), key, { code, consumer: "c1", node_id: 0 }, all.at_us, say);
+  assert.ok(!why("lists_without").includes("balance.arithmetic") && why("list_without").includes("balance.arithmetic"));
 });
 
 test("readers are those who own a partition, whoever else runs", () => {
@@ -162,13 +186,13 @@ test("a rule of one's own that fails says why and where, and that the shares bef
   assert.deepEqual([state({ own: "def", failed }).isWrong, state({ own: "def" }).isWrong], [true, false]);
   assert.deepEqual([state({ own: "def" }).isOwn, state({}).isOwn], [true, false]);
   const rule = { id: "modulo", own: "def", failed, source_count: -1 };
-  assert.match(ruleWords({ rule }, say), /balance.rule.own_failed/);
+  assert.match(ruleWords({ rule, clients: {} }, say), /balance.rule.own_failed/);
 });
 
 test("where the count is off the modulo is no arithmetic", () => {
   for (const count of [-1, 0]) {
     const rule = { id: "modulo", own: null, failed: null, source_count: count };
-    assert.match(ruleWords({ rule }, say), /^balance.rule.off /);
+    assert.match(ruleWords({ rule, clients: {} }, say), /^balance.rule.off /);
   }
   assert.match(ruleWords(panelOf(WELL), say), /^balance.rule.modulo .*4/);
 });
@@ -305,6 +329,8 @@ test("tables say the same as the pictures", () => {
   for (const { head, rows } of [clients, partitions, query]) {
     for (const row of rows) assert.equal(row.length, head.length);
   }
+  const pass = clients.head.indexOf("balance.twin.pass {}");
+  assert.equal(clients.rows.find(([name]) => name === "c2")[pass], "–", "who has crashed has no next pass");
   for (const view of [STARTING, NOBODY]) clientTable(panelOf(view), view.at_us, say);
 });
 

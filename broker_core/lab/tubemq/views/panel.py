@@ -48,11 +48,11 @@ from broker_core.lab.tubemq.views import unread
 from broker_core.lab.tubemq.views.calls import answers_view, calls_view, waiting_view
 from broker_core.lab.tubemq.views.first_record import first_record, first_record_us
 from broker_core.tubemq import requests as r
-from broker_core.tubemq.assignment import node_of
+from broker_core.tubemq.assignment import Connect, node_of
 from broker_core.tubemq.client.assigner import difference, takes
 from broker_core.tubemq.client.program_state import ProgramState
 from broker_core.tubemq.client.pull_consumer_state import PullConsumerState
-from broker_core.tubemq.client.reading_program import REFUSED, STARTED
+from broker_core.tubemq.client.reading_program import BOOTING, REFUSED, STARTED
 from broker_core.tubemq.client.start_arguments import start_refusal
 from broker_core.tubemq.client_id import host_of
 from broker_core.tubemq.configuration import ConfiguredBroker
@@ -131,10 +131,10 @@ def _client(lane: Lane, reads: TubeMqReading, name: str, client: Client) -> Json
     if isinstance(client, PullConsumerState):
         return common | _given_out(client)
     releases, registers = difference(client)
-    last = client.last_pass
+    last, (source_count, node_id) = client.last_pass, _terms(client)
     return common | {
-        "node_id": client.consumer.node_id,
-        "source_count": client.consumer.source_count,
+        "node_id": node_id,
+        "source_count": source_count,
         "next_pass_us": client.next_pass_us,
         "map_us": client.map_us,
         "takes": takes(client, reads.partition_keys),
@@ -150,6 +150,13 @@ def _client(lane: Lane, reads: TubeMqReading, name: str, client: Client) -> Json
         "answers": answers_view(client, lane.messages),
         "waiting": waiting_view(client),
     }  # fmt: skip
+
+
+def _terms(client: ProgramState) -> tuple[int, int]:
+    """Source count and node id that it runs with; while its process starts those that it will start with."""
+    if client.phase != BOOTING:
+        return client.consumer.source_count, client.consumer.node_id
+    return (client.source_count, client.node_id) if client.source_count > 0 else (UNDEFINED, UNDEFINED)
 
 
 def _given_out(client: PullConsumerState) -> Json:
@@ -201,6 +208,7 @@ def _partitions(
     lane: Lane, reads: TubeMqReading, present: dict[str, Client], clients: Json, master: MasterState
 ) -> Json:
     shown, units, count = reads.group_map(), reads.units(), reads.group_count()
+    cycle_us = _next_cycle_us(lane.now_us, master)
     listed = {key for keys in reads.notes.by_hand.values() for key in keys}
     views: Json = {}
     for key, partition in reads.partitions().items():
@@ -212,15 +220,20 @@ def _partitions(
             key=lambda name: clients[name]["state"] != STARTED,
         )
         node = node_of(key, count) if count > 0 and key not in listed else None
-        # A client that has left takes nothing: then whom the group means.
-        meant = names or [name for name in (units[key],) if name is not None]
+        # Whom the group's count means, before one that would take it by a count of its own; a client that has left takes
+        # nothing.
+        rule = _rule(lane, reads, present, clients, key, node)
+        of_count = [name for name in names if node is None or clients[name]["source_count"] == count]
+        own = [rule.own.name] if rule.own is not None and not rule.is_by_hand else []
+        meant = of_count or own or names or [name for name in (units[key],) if name is not None]
         takers = [
             _taker(lane, name, present[name], clients[name], key)
             if name in present
             else unread.Taker(name, UNDEFINED, GONE, None, 0, False, None, 0, False, False)
             for name in meant
         ]
-        is_read = key in reads.notes.readers
+        # A client reads what it has registered while its pass goes on; it is told of at the end.
+        is_read = key in reads.notes.readers or (owner in present and key in present[owner].registered)
         views[key] = {
             "broker": broker_of(key),
             "hash": string_hash_unsigned(key),
@@ -238,8 +251,8 @@ def _partitions(
             "pending": place.pending,
             "unread": unread.why_unread(
                 unsubscribable=why, is_read=is_read, owner=owner, takers=takers,
-                rule=_rule(lane, reads, present, clients, key, node), clients=len(present),
-                cycle_us=_next_cycle_us(lane.now_us, master) if reads.by_master else None,
+                rule=rule, clients=len(present),
+                cycle_us=cycle_us if reads.by_master else None, map_us=None if shown.get(key) or not master.groups else cycle_us,
             ),
         }  # fmt: skip
     return views
@@ -307,4 +320,6 @@ def _taker(lane: Lane, name: str, client: Client, view: Json, key: str) -> unrea
         consumer.state == PAUSED,
         key in view["unconfirmed"],
         client.source_count if isinstance(client, ProgramState) else UNDEFINED,
+        isinstance(client, ProgramState)
+        and key in [each.key for each in client.todo if isinstance(each, Connect)],
     )

@@ -2,7 +2,7 @@
 
     gone ─► not subscribable ─► no client takes it: its own is refused, a list leaves it out, the count is off,
             no client has its node id, the deal is without it ─► its client is not running, or refused
-         ─► its client's map is old ─► its client waits for its next pass, or was refused at the broker
+         ─► the master's map is old, or its client's ─► its client was refused at the broker, is in a pass, or waits for it
          ─► paused ─► a batch is not confirmed
 
 A cause is `{"code", ...}`; its words are in the page's catalogue.
@@ -32,9 +32,11 @@ CRASHED, GONE, STARTING, REFUSED, STOPPED = (
     "client_refused",
     "client_stopped",
 )
-OLD_MAP, OCCUPIED, NEXT_PASS, PAUSED, UNCONFIRMED = (
+MASTER_MAP, OLD_MAP, OCCUPIED, THIS_PASS, NEXT_PASS, PAUSED, UNCONFIRMED = (
+    "master_map",
     "old_map",
     "occupied",
+    "this_pass",
     "next_pass",
     "paused",
     "unconfirmed",
@@ -44,7 +46,7 @@ NEXT_CYCLE = "next_cycle"
 UNREAD_CODES = (
     NOT_CONFIGURED, BROKER_OFFLINE, NO_SUBSCRIBING, BLACK_LISTED, NO_CLIENT, COUNT_OFF, NOT_GIVEN, NOT_DEALT,
     LIST_WITHOUT, LISTS_WITHOUT,
-    CRASHED, GONE, STARTING, REFUSED, STOPPED, OLD_MAP, OCCUPIED, NEXT_PASS, PAUSED, UNCONFIRMED, NEXT_CYCLE,
+    CRASHED, GONE, STARTING, REFUSED, STOPPED, MASTER_MAP, OLD_MAP, OCCUPIED, THIS_PASS, NEXT_PASS, PAUSED, UNCONFIRMED, NEXT_CYCLE,
 )  # fmt: skip
 
 
@@ -52,7 +54,8 @@ UNREAD_CODES = (
 class Taker:
     """The client that the rule gives a partition to. state: of the panel's clients. count: source count that it starts
     with. knows: whether its own map calls
-    the partition subscribable. refused_until_us: how long the broker's 410 keeps it from asking, 0 if it does not."""
+    the partition subscribable. refused_until_us: how long the broker's 410 keeps it from asking, 0 if it does not. is_at_it: its pass
+    under way has still to connect it."""
 
     name: str
     node_id: int
@@ -65,6 +68,7 @@ class Taker:
     is_paused: bool
     is_unconfirmed: bool
     count: int = UNDEFINED
+    is_at_it: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +93,14 @@ def why_unread(
     rule: Rule,
     clients: int,
     cycle_us: int | None = None,
+    map_us: int | None = None,
 ) -> Json | None:
     """None for a partition that is read, and has nothing that keeps its reader from it.
 
     unsubscribable: one of the first four codes, "" if it may be subscribed. owner: consumer that the broker has
     registered. takers: to whom the rule gives it. cycle_us: of the
-    master's next cycle, None where the master does not balance.
+    master's next cycle, None where the master does not balance. map_us: when the master computes a map that shows it, None
+    where its map does.
     """
     if unsubscribable:
         return {"code": unsubscribable}
@@ -116,10 +122,14 @@ def why_unread(
     if taker.state in ended:
         return about | {"code": ended[taker.state], "until_us": taker.deadline_us}
     if not is_read:
+        if not taker.knows and map_us is not None:
+            return about | {"code": MASTER_MAP, "until_us": map_us}
         if not taker.knows:
             return about | {"code": OLD_MAP, "until_us": taker.next_pass_us}
         if owner is not None and owner != taker.name:
             return about | {"code": OCCUPIED, "owner": owner, "until_us": taker.refused_until_us or None}
+        if taker.is_at_it:
+            return about | {"code": THIS_PASS}
         return about | {"code": NEXT_PASS, "until_us": taker.next_pass_us}
     if taker.is_paused:
         return about | {"code": PAUSED}

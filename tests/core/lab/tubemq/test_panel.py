@@ -41,6 +41,23 @@ def test_partitions_of_a_crashed_client_name_it_as_the_cause() -> None:
     assert all(shown["partitions"][key]["unread"] is None for key in shown["clients"]["c2"]["has"])
 
 
+def test_client_whose_process_starts_has_the_node_id_that_it_will_start_with() -> None:
+    lab = lab_of(consumers=2, **LANES)
+    at(lab, 15, "crash", "c1")
+    at(lab, 16, "rejoin", "c1")
+    shown = panel(lab)
+    client = shown["clients"]["c1"]
+    assert (client["state"], client["node_id"], client["source_count"]) == ("booting", 0, 2)
+    waiting = [each for each in shown["partitions"].values() if each["node"] == client["node_id"]]
+    assert waiting and {each["unread"]["code"] for each in waiting} == {"client_starting"}
+
+
+def test_client_whose_process_starts_without_a_count_has_no_node_id() -> None:
+    lab = lab_of(consumers=2, source_count=-1, **LANES)
+    shown = panel(lab)
+    assert {each["node_id"] for each in shown["clients"].values()} == {-2}
+
+
 def test_lane_without_consumers_says_so_at_each_partition() -> None:
     lab = lab_of(consumers=1, **LANES)
     at(lab, 5, "leave", "c1")
@@ -194,3 +211,51 @@ def test_client_that_waits_for_a_release_is_not_said_to_wait_for_an_old_session(
     assert lane_of(lab).sentence == {"code": "tubemq.not_released", "params": waits}
     at(lab, 50)
     assert panel(lab)["partitions"]["1:flights:0"]["owner"] == "c2"
+
+
+def test_partition_that_the_masters_map_does_not_show_yet_waits_for_its_cycle_and_then_for_a_pass() -> None:
+    """A pass before the cycle gets the map that was."""
+    lab = lab_of(consumers=1, **LANES)
+    at(lab, 15, "tubemq_expand", broker=3, count=3)
+    new = "3:flights:2"
+    for second in (16, 29):
+        at(lab, second)
+        why = panel(lab)["partitions"][new]["unread"]
+        assert (why["code"], why["until_us"]) == ("master_map", 30_000_000), second
+    at(lab, 31)
+    why = panel(lab)["partitions"][new]["unread"]
+    assert why["code"] == "old_map" and 31_000_000 < why["until_us"] < 41_000_000
+    at(lab, 41)
+    assert panel(lab)["partitions"][new]["unread"] is None
+
+
+def test_partition_that_a_pass_under_way_has_still_to_connect_does_not_wait_for_the_next_pass() -> None:
+    lab = lab_of(consumers=3, algorithm="sticky", **LANES)
+    at(lab, 12, "tubemq_assign", "c3", partitions=["1:flights:0", "1:flights:1"])
+    at(lab, 12.1)
+    waiting = panel(lab)["partitions"]
+    codes = {key: each["unread"]["code"] for key, each in waiting.items() if each["unread"]}
+    assert set(codes.values()) <= {"this_pass", "occupied"} and codes, codes
+    for key, each in waiting.items():
+        if (
+            each["owner"]
+            and key in panel(lab)["clients"][each["owner"]]["has"]
+            and each["owner"] in each["takers"]
+        ):
+            assert each["unread"] is None, "it is registered, and read"
+    at(lab, 14)
+    assert all(each["unread"] is None for each in panel(lab)["partitions"].values())
+
+
+def test_cause_names_whom_the_groups_count_means_not_who_would_take_it_by_another() -> None:
+    """c3 starts with count 3 in a group of 2, and c1 after it: what c1 leaves is c1's by the group's rule."""
+    lab = lab_of(consumers=2, scale_out="newcomer_first", **LANES)
+    at(lab, 10, "join")
+    at(lab, 25, "tubemq_restart", "c1", source_count=3)
+    for second in (26, 30):
+        at(lab, second)
+        shown = panel(lab)
+        unread = {key: each for key, each in shown["partitions"].items() if each["unread"]}
+        assert unread and any("c3" in each["takers"] for each in unread.values())
+        for each in unread.values():
+            assert (each["node"], each["unread"]["consumer"]) == (0, "c1")
