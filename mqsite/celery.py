@@ -1,5 +1,5 @@
-"""The Celery app. Queues: labs.<shard>.<host> (a task each drives a shard's labs), default, and analysis
-(studies, on Spark)."""
+"""The Celery app. Queues: labs.<shard>.<host> (a task each drives a shard's labs), past.<host> (looking at labs'
+pasts), default, and analysis (studies, on Spark)."""
 
 import os
 

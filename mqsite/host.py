@@ -18,3 +18,8 @@ def host_id(run_dir: Path) -> str:
 def shard_queue(number: int, host: str) -> str:
     """The Celery queue of a shard's tasks on one host: a task stays where its shard's labs are in memory."""
     return f"labs.{number}.{host}"
+
+
+def past_queue(host: str) -> str:
+    """The Celery queue of those who look at labs' pasts on one host: the labs that they look at stay in memory."""
+    return f"past.{host}"

@@ -4,6 +4,7 @@
                ├─ keeper         prepares the site, then re-enqueues shards whose task is gone
                ├─ worker labs.N  one per shard: there the broker core runs
                ├─ worker general queue default
+               ├─ worker past    looks at labs' pasts, away from those that drive them and from the web server
                ├─ web            mqsite.web (Daphne) on a listening socket that the supervisor holds
                └─ worker analysis  queue analysis: studies, on a Spark that the first one opens; started when the others answer
 
@@ -27,7 +28,7 @@ from hashlib import sha256
 from pathlib import Path
 from types import FrameType
 
-from mqsite.host import host_id, shard_queue
+from mqsite.host import host_id, past_queue, shard_queue
 from mqsite.keeper import ROOT, files_are_fresh
 from mqsite.supervisor_checks import (
     CannotStart,
@@ -178,6 +179,7 @@ class Supervisor:
                 Child(f"worker labs.{number}", _worker(shard_queue(number, host_id(self.run_dir)), "solo"))
             )
         self.children.start(Child("worker general", _worker("default", "threads", "--concurrency", "2")))
+        self.children.start(Child("worker past", _worker(past_queue(host_id(self.run_dir)), "solo")))
         if not fresh:
             self._wait_for("files", pipes)
             if not self.stopping:

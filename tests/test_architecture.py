@@ -206,6 +206,7 @@ HOLDS = {
     "what does a change cost": "class Bill",
     "where does a fork at moment t happen": "def cut",
     "when is a checkpoint taken": "class Cadence",
+    "where is a lab's past looked at": "class KeptLabs",
     "where does a Celery task drive a lab": "shared_task",
     "where is one writer per lab enforced": "epoch",
     "who says that a lab is behind": "share",

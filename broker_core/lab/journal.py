@@ -76,6 +76,16 @@ def sought(
     return (yield from replay.finishing(partial(replay.step, SEEK_SLICE_US)))
 
 
+def goes_on(lab: Lab, cut: "Cut") -> bool:
+    """Whether a lab that was sought in the same journal gets to this moment without going back. A step leads over
+    moments that are before its record: from there it cannot be carried out."""
+    last = cut.commands[-1]["position"] if cut.commands else 0
+    if lab.now_us > cut.until_us or lab.position > last:
+        return False
+    left = (command for command in cut.commands if command["position"] > lab.position)
+    return next(left, {"at_us": cut.until_us})["at_us"] >= lab.now_us
+
+
 def state_of(packed: bytes, base: bytes | None = None) -> bytes:
     """The bytes of a stored checkpoint, for `beginning`; none of a damaged one, so that the lab begins at its start.
     base: the stored bytes of the checkpoint that it is packed against."""

@@ -38,7 +38,6 @@ from broker_core.plain import kept, take_back
 STRETCH_US, STRETCH_RECORDS = 30 * SECOND_US, 20_000
 """Longest stretch for which arrivals are laid out at once; bounds memory when a lab is far behind, and how
 long it works at a time."""
-TIMELINE_MAX = 60
 
 
 @dataclass
@@ -349,8 +348,6 @@ class Lab(LabState):
         }
         where = {} if command.lane == ALL else {"lane": command.lane}
         self.timeline[position] = {**tick, **where, **by, **(meaning or {})}
-        while len(self.timeline) > TIMELINE_MAX:
-            del self.timeline[next(iter(self.timeline))]
         if names or isinstance(command, LaneCommand):
             self.history.append(
                 {"position": position, "at_us": self.now_us, "names": names, "command": command.to_json()}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Protocol
 
 from broker_core.clock import SECOND_US
@@ -29,6 +30,7 @@ from broker_core.lab.workload.live_keys import LiveKeys
 from broker_core.lab.workload.parse import Workload
 
 RECENT_SHOWN = 64
+TIMELINE_SHOWN = 60
 
 
 class ShownLab(Protocol):
@@ -100,6 +102,12 @@ def _keep_newest(entries: dict[str, Json], count: int) -> None:
         del entries[key]
 
 
+def newest_of(timeline: dict[int, Json]) -> dict[str, Json]:
+    """The last marks of a timeline, the oldest first."""
+    positions = list(islice(reversed(timeline), TIMELINE_SHOWN))
+    return {str(position): timeline[position] for position in reversed(positions)}
+
+
 def lab_view(lab: ShownLab, panels: Collection[str] = PANELS) -> Pieces[Json]:
     """The view of a whole lab, lane by lane, with these of its panels; its parts are described in
     docs/interface.md."""
@@ -121,7 +129,7 @@ def lab_view(lab: ShownLab, panels: Collection[str] = PANELS) -> Pieces[Json]:
         "recent": lab.shown.recent_records(lab),
         "consumers": {name: {"color": color, "order": color - 1} for name, color in lab.seen.items()},
         "caption": lab.caption,
-        "timeline": {str(position): entry for position, entry in lab.timeline.items()},
+        "timeline": newest_of(lab.timeline),
         "history": lab.shown.history(lab),
         "lane_order": list(lab.lanes),
         "lanes": lanes,

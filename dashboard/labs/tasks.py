@@ -1,5 +1,5 @@
 """The Celery entrance: one task drives a shard for a while, then enqueues the next; another compares a
-consumer group's assignors.
+consumer group's assignors; a third looks at a lab's past.
 
 Python's full garbage collection looks at everything that lives: beside three labs of 512 consumers it holds
 the process for 0.25 to 0.5 s, in which no click is answered. Only labs that are dropped leave cycles worth
@@ -7,8 +7,9 @@ collecting, so a full collection is made after a task that dropped some, and not
 """
 
 import gc
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import msgspec
 import redis
 from celery import shared_task
 from celery.signals import worker_shutting_down
@@ -16,11 +17,18 @@ from django.conf import settings
 from django.utils.module_loading import import_string
 
 from dashboard.labs import shards, sharing
+from dashboard.labs.past import asking
+from dashboard.labs.past.look import Look
 from dashboard.labs.shard import Shard
-from dashboard.labs.transport import transport
+from dashboard.labs.transport import PATIENCE_S, transport
+
+if TYPE_CHECKING:
+    from dashboard.labs.past.answering import Answering
 
 GENERATIONS = (700, 10, 1_000_000)
 """gc thresholds: the two young generations as by default, the old one hardly ever."""
+DROPPED_MAX = 8
+"""Labs of somebody who looks back that have gone before their cycles are collected: some 20 MB each, after an hour."""
 # Between two tasks of one shard the labs stay in memory; the lease says whether they are still ours.
 _shards: dict[int, Shard] = {}
 
@@ -59,6 +67,24 @@ def compare_group(lab_id: str, lane: str, until_us: int) -> None:
     from dashboard.labs.comparison_task import work_out
 
     work_out(lab_id, lane, until_us)
+
+
+_past: list["Answering"] = []
+
+
+@shared_task(name=asking.TASK, ignore_result=True)
+def look_back(given: dict[str, Any]) -> None:
+    """Queue `past.<host>`, whose one worker keeps the labs that somebody looks at."""
+    from dashboard.labs.past.answering import Answering
+
+    if not _past:
+        _past.append(Answering(redis.Redis.from_url(settings.REDIS_URL, socket_timeout=PATIENCE_S)))
+        gc.set_threshold(*GENERATIONS)
+        gc.freeze()  # what is there from the start stays
+    _past[0].answer(msgspec.convert(given, Look))
+    if _past[0].kept.dropped >= DROPPED_MAX:
+        _past[0].kept.dropped = 0
+        gc.collect()
 
 
 @worker_shutting_down.connect

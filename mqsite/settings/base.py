@@ -27,7 +27,7 @@ import dj_database_url
 from django.utils.translation import gettext_lazy as _
 
 from mqsite import addresses
-from mqsite.host import host_id, shard_queue
+from mqsite.host import host_id, past_queue, shard_queue
 from mqsite.secret import secret_key
 from mqsite.supervisor_checks import LOCK_NAME
 
@@ -35,6 +35,7 @@ BASE_DIR = Path(__file__).resolve().parent.parent.parent
 RUN_DIR = Path(os.environ.get("HIGHWATER_RUN_DIR") or BASE_DIR / "var").resolve()
 HOST_ID = host_id(RUN_DIR)
 SHARD_QUEUE = shard_queue
+PAST_QUEUE = past_queue(HOST_ID)
 SUPERVISOR_LOCK = RUN_DIR / LOCK_NAME
 STATIC_ROOT = RUN_DIR / "static"
 STATIC_ROOT.mkdir(
@@ -159,6 +160,14 @@ LAB_IDLE_PAUSE_S = float(
 )  # a lab nobody watches stops after this
 LAB_UNDO_S = 30  # a deleted lab can be had back for this long, then it is gone
 LAB_VISIT_KEEP_S = 24 * 3600  # a visitor's copy may make room for others after this long unwatched
+
+# -- looking back --------------------------------------------------------------------------------------------
+PAST_WAIT_S = 10.0  # how long a look at a lab's past may take with its turn in the queue
+PAST_WAITING_MAX = 200  # looks that wait for their turn
+PAST_LABS_KEPT, PAST_PARTS_KEPT = (
+    6,
+    160_000,
+)  # labs in memory where somebody looks, and what they cost together
 
 # -- studies -------------------------------------------------------------------------------------------------
 SPARK_MASTER = os.environ.get("SPARK_MASTER") or "local[*]"

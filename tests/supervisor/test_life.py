@@ -11,7 +11,16 @@ from tests.supervisor.site import SupervisedSite, is_running, wait_until
 
 pytestmark = pytest.mark.alone
 
-NAMES = ["keeper", "redis", "web", "worker analysis", "worker general", "worker labs.0", "worker labs.1"]
+NAMES = [
+    "keeper",
+    "redis",
+    "web",
+    "worker analysis",
+    "worker general",
+    "worker labs.0",
+    "worker labs.1",
+    "worker past",
+]
 
 
 def command_lines_below(pid):

@@ -1,6 +1,7 @@
 // "Why?": the chain of causes of a lane's last change, as the core recorded it: what happened, because of what, by
 // which rule, from what.
 
+import { codeOf, what } from "../base/events.js";
 import { clock, number, seconds, tickCode } from "../base/say.js";
 
 const LONGEST = 400, CLOCK_TIMES = ["deadline_us", "paused_from_us"];
@@ -17,15 +18,6 @@ export function chain(lane, timeline, { say, words }) {
 }
 
 const leftOut = (count, say) => (count > 0 ? say("why.left_out", { count }) : "");
-
-// A partition without a leader has -1 for it, which is no broker.
-const codeOf = ({ kind, data }) => `event.${kind}${data?.leader === -1 ? "_none" : ""}`;
-
-// The words for this kind of event; a kind without its own words is shown by its name.
-function what(event, say) {
-  const code = codeOf(event), text = say(code, { ...event.inputs, ...event.data });
-  return text === code ? event.kind : text;
-}
 
 function because(cause, known, timeline, say) {
   if (!cause) return "";

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from broker_core.errors import CommandError, ReplayError
-from broker_core.lab.lab import TIMELINE_MAX, Lab
+from broker_core.lab.lab import Lab
 from broker_core.lab.scenario import scenario_from_json
+from broker_core.lab.view import TIMELINE_SHOWN
 from tests.core.lab.small import SECOND, lab_of, order
 
 TWO = {
@@ -124,11 +125,12 @@ def test_what_changes_who_gets_what_is_in_the_history_that_a_switched_lane_goes_
     assert entries == [(0, 0, ["c1", "c2"], "join"), (1, SECOND, ["c1"], "slow")]
 
 
-def test_timeline_keeps_the_last_orders() -> None:
+def test_timeline_keeps_all_orders_and_a_view_has_the_last() -> None:
     lab = lab_of("rabbitmq")
-    for _ in range(TIMELINE_MAX + 3):
+    for _ in range(TIMELINE_SHOWN + 3):
         order(lab, "slow", "c1")
-    assert list(lab.timeline) == list(range(4, TIMELINE_MAX + 4))
+    assert list(lab.timeline) == list(range(TIMELINE_SHOWN + 4))
+    assert list(lab.view()["timeline"]) == [str(position) for position in range(4, TIMELINE_SHOWN + 4)]
 
 
 @pytest.mark.parametrize("position", [3, 2, 0, -1])

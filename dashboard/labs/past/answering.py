@@ -1,0 +1,160 @@
+"""The worker's side: one look after another, each answered with a status and a text.
+
+A look that nobody waits for any more, as a newer one of the same viewer has come or its time is over, ends at the
+next piece of work without an answer.
+"""
+
+import time
+from collections.abc import Callable, Collection
+from hashlib import sha256
+
+import redis
+from django.utils import translation
+from django.utils.translation import gettext as _
+
+from broker_core.errors import HighwaterError
+from broker_core.events import Json
+from broker_core.lab.lab import Lab as CoreLab
+from broker_core.lab.panels import PANELS
+from broker_core.lab.patch import diff
+from broker_core.lab.pieces import whole
+from dashboard.errors import Refused
+from dashboard.labs import selectors
+from dashboard.labs.frames import encode, feed_state
+from dashboard.labs.past.asking import KEPT_S, answer_key, newest_key, reply
+from dashboard.labs.past.kept import KeptLabs, Past, past_of
+from dashboard.labs.past.look import FRAMES, MARKS, Look
+from dashboard.labs.past.marks import marks_of
+from dashboard.labs.past.stepping import Place, by_changes, by_events, by_records
+from dashboard.models import Lab, StoredView
+
+ASKED_EVERY_S = 0.02
+HASH_DIGITS = 16
+
+
+class NobodyWaits(Exception):
+    """A newer look has come, or the time is over."""
+
+
+class Answering:
+    """One worker. kept: where somebody looks."""
+
+    def __init__(self, client: "redis.Redis") -> None:
+        self.kept = KeptLabs()
+        self._redis = client
+
+    def answer(self, look: Look) -> None:
+        """Work a look out and send what comes of it."""
+        try:
+            status, text = answered(look, self.kept, self._check_of(look))
+        except NobodyWaits:
+            return
+        with self._redis.pipeline(transaction=False) as pipe:
+            pipe.rpush(answer_key(look, look.number), reply(status, text.encode()))
+            pipe.expire(answer_key(look, look.number), KEPT_S)
+            pipe.execute()
+
+    def _check_of(self, look: Look) -> Callable[[], None]:
+        """Raises NobodyWaits; Redis is not asked more often than every ASKED_EVERY_S."""
+        asked_s = 0.0
+
+        def check() -> None:
+            nonlocal asked_s
+            now_s = time.monotonic()
+            if now_s - asked_s < ASKED_EVERY_S:
+                return
+            asked_s = now_s
+            newest = self._redis.get(newest_key(look))
+            if time.time() > look.deadline or newest is None or int(newest) != look.number:
+                raise NobodyWaits
+
+        return check
+
+
+def answered(look: Look, kept: KeptLabs, check: Callable[[], None]) -> tuple[int, str]:
+    """(status, JSON): what was asked for, or a refusal in the form of all refusals."""
+    with translation.override(look.language):
+        try:
+            row = selectors.lab_get(lab_id=look.lab)
+            past = past_of(row)
+            if look.kind == MARKS:
+                return 200, encode(_marks(look, past, kept, check))
+            if look.kind == FRAMES:
+                return 200, encode(_frames(look, past, kept, check))
+            return 200, encode(_view(look, past, kept, check))
+        except Refused as refused:
+            return refused.status, encode({"fields": refused.fields})
+        except HighwaterError as error:  # what stopped the lab itself does so again
+            text = _("cannot be worked out at this moment: %(reason)s") % {"reason": error}
+            return 409, encode({"fields": {"lab": [text]}})
+
+
+def _view(look: Look, past: Past, kept: KeptLabs, check: Callable[[], None]) -> Json:
+    place = _stepped(look, past)
+    lab, _events = _at(look, past, place, kept, check)
+    view, head = _picture(lab, look.panels)
+    return {**head, **({"steps": place.steps} if look.step else {}), "view": view}
+
+
+def _frames(look: Look, past: Past, kept: KeptLabs, check: Callable[[], None]) -> Json:
+    """The first picture whole, the others as what changed since the one before."""
+    frames: list[Json] = []
+    before: Json = {}
+    for at_us in range(look.at_us, look.until_us + 1, look.every_us):
+        position = None if frames else look.until_position
+        lab, events = _at(look, past, Place(at_us, position), kept, check)
+        view, head = _picture(lab, look.panels)
+        frames.append(
+            {**head, "patch": diff(before, view), "events": events} if frames else {**head, "view": view}
+        )
+        before = view
+    return {"frames": frames}
+
+
+def _marks(look: Look, past: Past, kept: KeptLabs, check: Callable[[], None]) -> Json:
+    now_us = come_to(past.row)
+    cut = past.journal.cut(now_us)
+    lab, _events = kept.at(past, (past.row.pk, ""), cut, check)
+    return {"at_us": now_us, "marks": marks_of(lab, past.row.pk)}
+
+
+def come_to(row: Lab) -> int:
+    """How far a lab has come, as browsers have seen it."""
+    at_us = StoredView.objects.filter(pk=row.pk).values_list("at_us", flat=True).first()
+    return int(row.clock_floor_us if at_us is None else at_us)
+
+
+def _stepped(look: Look, past: Past) -> Place:
+    last_us = max(look.at_us, come_to(past.row))
+    if look.step == "record":
+        return by_records(past.journal, look.at_us, look.by, last_us)
+    if look.step == "event":
+        return by_events(past.row.pk, look.at_us, look.by)
+    if look.step == "change":
+        return by_changes(past, look.at_us, look.until_position, look.by, last_us)
+    return Place(look.at_us, look.until_position)
+
+
+def _at(
+    look: Look, past: Past, place: Place, kept: KeptLabs, check: Callable[[], None]
+) -> tuple[CoreLab, list[Json]]:
+    cut = past.journal.cut(place.at_us, place.position)
+    return kept.at(past, (look.lab, look.look), cut, check)
+
+
+def _picture(lab: CoreLab, panels: Collection[str]) -> tuple[Json, Json]:
+    """(the view with these panels, what it is of)."""
+    view = whole(lab.viewing())
+    head = {"at_us": lab.now_us, "position": lab.position, "state_hash": state_hash(view, lab.position)}
+    for lane in view["lanes"].values():
+        for name in PANELS:
+            if name not in panels:
+                lane.pop(name, None)
+    view["feed"] = feed_state(0, panels=panels)
+    return view, head
+
+
+def state_hash(view: Json, position: int) -> str:
+    """The first 16 digits of SHA-256 of all that pages show of a lab at a moment: its view with all panels, as the core
+    gives it, and the place of its last command."""
+    return sha256(f"{position} {encode(view)}".encode()).hexdigest()[:HASH_DIGITS]

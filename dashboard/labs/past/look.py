@@ -1,0 +1,133 @@
+"""What somebody asks of a lab's past, checked at the field.
+
+VIEW     at_us, position?, panels?, step? and by?      FRAMES     at_us, until_us, every_us, panels?      MARKS
+"""
+
+import re
+import secrets
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+
+from broker_core.lab.panels import PANELS
+from dashboard.errors import Refused, listed
+from dashboard.labs import selectors
+from dashboard.labs.moment import moment_in, moment_of
+from dashboard.models import Lab
+
+VIEW, FRAMES, MARKS = "view", "frames", "marks"
+STEPS = ("record", "event", "change")
+BY_MAX = 1_000
+FRAMES_MAX = 100
+FIELDS = {
+    VIEW: ("at_us", "position", "panels", "step", "by", "look"),
+    FRAMES: ("at_us", "until_us", "every_us", "panels", "look"),
+    MARKS: ("look",),
+}
+_LOOK = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_BY = re.compile(r"[+-]?[0-9]{1,6}")
+
+
+class Look(msgspec.Struct, frozen=True):
+    """until_position: None: all that was ordered at at_us belongs to it. step, by: how far from there. look: whose
+    it is; number: which one of theirs. deadline: when nobody waits for it any more, seconds since 1970."""
+
+    lab: str
+    kind: str
+    language: str
+    look: str
+    at_us: int = 0
+    until_position: int | None = None
+    panels: list[str] = []
+    step: str = ""
+    by: int = 0
+    until_us: int = 0
+    every_us: int = 0
+    number: int = 0
+    deadline: float = 0.0
+
+
+def look_of(lab: Lab, kind: str, query: Mapping[str, str]) -> Look:
+    """Raises Refused: 400 at the field, 409 for a lab whose past would take another course today."""
+    if lab.status == Lab.Status.FAILED and kind != MARKS:
+        raise selectors.lab_has_stopped(lab.failed_reason)
+    rules = selectors.rules_of(lab=lab)
+    if rules["older"]:
+        text = _(
+            "was made under version %(made)s of the rules; today's is %(now)s, under which its past may differ"
+        )
+        raise Refused(409, {"lab": text % rules})
+    if unknown := sorted(set(query) - set(FIELDS[kind])):
+        raise Refused(400, {unknown[0][:64]: _("is unknown")})
+    given: dict[str, Any] = {
+        "lab": lab.pk,
+        "kind": kind,
+        "language": get_language() or "en",
+        "look": _look(query.get("look")),
+    }
+    if kind != MARKS:
+        moment = moment_of(lab, moment_in(query))
+        given |= {
+            "at_us": moment.until_us,
+            "until_position": moment.until_position,
+            "panels": _panels(query.get("panels", "")),
+        }
+    if kind == FRAMES:
+        given |= _stretch(lab, given["at_us"], query)
+    if "step" in query or "by" in query:
+        given |= {"step": _step(query.get("step")), "by": _by(query.get("by"))}
+    return Look(**given)
+
+
+def _look(text: str | None) -> str:
+    if text is None:
+        return secrets.token_urlsafe(9)
+    if not _LOOK.fullmatch(text):
+        raise Refused(400, {"look": _("must be 1 to 64 letters, digits, - or _")})
+    return text
+
+
+def _panels(text: str) -> list[str]:
+    """As the page's socket asks for them: unknown names are another version's, and left out."""
+    asked = text.split(",")
+    return [name for name in PANELS if name in asked]
+
+
+def _step(text: str | None) -> str:
+    if text not in STEPS:
+        raise Refused(400, {"step": _("must be %(names)s") % {"names": listed(STEPS)}})
+    return text
+
+
+def _by(text: str | None) -> int:
+    by = int(text) if text is not None and _BY.fullmatch(text) else 0
+    if by == 0 or abs(by) > BY_MAX:
+        raise Refused(400, {"by": _("must be a whole number from -1,000 to 1,000 other than 0")})
+    return by
+
+
+def _stretch(lab: Lab, at_us: int, query: Mapping[str, str]) -> dict[str, int]:
+    until_us = _moment_at("until_us", lab, query)
+    every = query.get("every_us", "")
+    every_us = int(every) if every.isascii() and every.isdigit() and len(every) <= 15 else 0
+    if until_us < at_us:
+        raise Refused(400, {"until_us": _("is before at_us")})
+    if every_us < 1:
+        raise Refused(400, {"every_us": _("must be a whole number of 1 or more")})
+    if (until_us - at_us) // every_us >= FRAMES_MAX:
+        text = _("is too short: there may be %(count)d pictures at most") % {"count": FRAMES_MAX}
+        raise Refused(400, {"every_us": text})
+    return {"until_us": until_us, "every_us": every_us}
+
+
+def _moment_at(field: str, lab: Lab, query: Mapping[str, str]) -> int:
+    """A time that the lab has come to, told at this field."""
+    try:
+        moment = moment_of(lab, moment_in({"at_us": query.get(field, "")}))
+    except Refused as refused:
+        raise Refused(refused.status, {field: refused.fields["at_us"][0]}) from refused
+    assert moment.until_us is not None, "a link's moment has a time"
+    return moment.until_us
