@@ -374,6 +374,7 @@ TOPOLOGY = {
     "topology.verbs": _("What can be done"),
     "topology.consume": _("Consume this way"),
     "topology.no_ack": _("auto"),
+    "topology.auto_ack": _("auto-ack"),
     "topology.state.apart": _("not connected"),
     "topology.state.refused": _("ended: {reply}"),
     "topology.state.none": _("not consuming"),

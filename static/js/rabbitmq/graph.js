@@ -19,7 +19,7 @@ const DASHED = { dead_letter: "7 4", return: "7 4", alternate: "2 4" };
 const SANS = 0.87, BOLD = 0.94, MONO = 0.98, LARGE = 1.08;
 
 // view: the topology. colorOf: a program's name -> its colour. words: {heads: {publisher, exchange, queue,
-// consumer}, key(binding), deadLetter(edge), returned(edge), nobody(queue name), type(exchange)} of the page's
+// consumer}, key(binding), deadLetter(edge), returned(edge), nobody(queue name), type(exchange), auto()} of the page's
 // catalogue. tried: {source, matches: Set of bindings' ids} while a message is tried, else null. chosen: {kind,
 // name} or null. lit: {ways, parts} of a message's way, or null. order: of the last layout, while its nodes are the
 // same.
@@ -50,7 +50,7 @@ export function layout(view, { width, colorOf, words, tried = null, chosen = nul
     if (!isRead) shapes.push(unread(name, place, view.queues[name], places, width, words));
   }
   for (const [id, place] of Object.entries(places.nodes.consumer)) {
-    shapes.push(...consumer(id, view.consumers[id], place, colorOf, isChosen("consumer", id)));
+    shapes.push(...consumer(id, view.consumers[id], place, colorOf, isChosen("consumer", id), words));
   }
   return {
     height: places.height, order: places.order, shapes,
@@ -227,18 +227,20 @@ function unread(name, place, node, places, width, words) {
   return text(`unread-${name}`, x, place.y + 5, words.nobody(name), { class: node.growing ? "wa" : "m" });
 }
 
-function consumer(id, node, { x, y }, colorOf, isChosen) {
+function consumer(id, node, { x, y }, colorOf, isChosen, words) {
   const own = idOf("consumer", id), color = paint(colorOf(node.name));
   const shapes = [
     {
       id: own, tag: "rect", x, y: round(y - 8), width: 16, height: 16, rx: 4, fill: color,
       stroke: isChosen ? "var(--accent)" : "var(--outline)", "stroke-width": isChosen ? 2.5 : node.is_active ? 1 : 0.5,
       opacity: node.is_gone || !node.is_active ? 0.45 : 1,
-      ...part("consumer", id, isChosen, `${node.name} ${node.unacked}`),
+      ...part("consumer", id, isChosen, `${node.name} ${node.no_ack ? words.auto() : node.unacked}`),
     },
     text(`name-${own}`, x + 23, y + 5, node.name, { class: "b t15" }),
   ];
   const from = x + 30 + widthOf(node.name) * LARGE, places = Math.max(node.unacked, node.prefetch_count);
+  // What is sent with auto-ack is done: it has no window, whatever its channel's prefetch count.
+  if (node.no_ack) return [...shapes, text(`auto-${own}`, from, y + 5, words.auto(), { class: "m" })];
   if (places > RINGS_MAX || (!node.prefetch_count && node.unacked)) {
     const of = node.prefetch_count ? `${node.unacked}/${node.prefetch_count}` : String(node.unacked);
     return [...shapes, text(`unacked-${own}`, from, y + 5, of, { class: "n m" })];

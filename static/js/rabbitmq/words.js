@@ -83,6 +83,7 @@ export const graphWords = (say) => ({
   returned: ({ routing_key: key, returned }) => say("topology.returned", { key: key || "“”", count: returned }),
   nobody: () => say("topology.nobody"),
   type: ({ type }) => type,
+  auto: () => say("topology.auto_ack"),
   dropped: ({ dropped }) => say("topology.exchange_dropped", { count: dropped }),
   nacked: ({ nacked }) => say("topology.nacked", { count: nacked }),
 });
@@ -151,6 +152,12 @@ function gotWords(data, say) {
   });
 }
 
+// What a consumer holds of its prefetch count: with auto-ack it has no window.
+function heldWords({ no_ack: noAck, unacked, prefetch_count: most }, say) {
+  if (noAck) return say("topology.auto_ack");
+  return most ? `${number(unacked)}/${number(most)}` : number(unacked);
+}
+
 // Tables in place of the graph: every way of a message, a row each.
 export function waysTable(graph, say) {
   const program = (id) => graph.publishers[id]?.name ?? id, name = (exchange) => exchange || "“”";
@@ -177,8 +184,7 @@ export function waysTable(graph, say) {
       say("topology.way.nacked"), "", "", each.name, number(each.nacked),
     ]),
     ...Object.values(graph.consumers).map((each) => [
-      say("topology.way.consume"), each.queue, "", each.name,
-      `${number(each.unacked)}${each.prefetch_count ? `/${number(each.prefetch_count)}` : ""}`,
+      say("topology.way.consume"), each.queue, "", each.name, heldWords(each, say),
     ]),
     ...Object.values(graph.dead_letters).map((edge) => [
       say("topology.way.dead_letter"), edge.queue, edge.routing_key, name(edge.exchange),

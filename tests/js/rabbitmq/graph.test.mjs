@@ -124,6 +124,17 @@ test("rings say what is in flight, numbers where there would be too many", () =>
   assert.equal(shape(picture, "unacked-consumer:6").text, "40/250");
 });
 
+test("a consumer with auto-ack has no window: no ring is drawn, whatever its prefetch count", () => {
+  for (const [count, unacked] of [[1, 0], [5, 0], [250, 0], [0, 0]]) {
+    const view = structuredClone(ORDERS);
+    view.consumers[1] = { ...view.consumers[1], no_ack: true, prefetch_count: count, unacked };
+    const picture = drawn(view), own = picture.shapes.filter(({ id }) => id.endsWith("consumer:1"));
+    assert.ok(!own.some(({ id }) => /^(rim-)?ring-/.test(id)), `prefetch ${count}`);
+    assert.equal(shape(picture, "auto-consumer:1").text, "auto-ack");
+    assert.equal(shape(picture, "consumer:1")["aria-label"], "c1 auto-ack");
+  }
+});
+
 test("both ways back have their words and their arrows", () => {
   const picture = drawn(ORDERS);
   assert.equal(shape(picture, "key-dead_letter:x").text, "rejected: 12");

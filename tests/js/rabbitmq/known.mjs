@@ -67,6 +67,7 @@ export const WORDS = {
   returned: ({ routing_key: key, returned }) => `no route for ${key}: ${returned} returned`,
   nobody: () => "no consumer",
   type: ({ type }) => type,
+  auto: () => "auto-ack",
   dropped: ({ dropped }) => `${dropped} dropped`,
 };
 
