@@ -60,6 +60,7 @@ QUEUES = {
     ),
     "event.rabbitmq.publisher.refused": _("The broker refused what {publisher} published: {reply_text}"),
     "event.rabbitmq.consumer.refused": _("The broker refused {consumer}: {reply_text}"),
+    "event.rabbitmq.consumer.cancelled": _("The broker cancelled {consumer}: its queue is deleted"),
     "event.rabbitmq.consumer.consume": _("{consumer} consumes another way"),
     "event.rabbitmq.consumer.settle": _("{consumer} settles all that it holds"),
     "event.rabbitmq.server.vhost": _("Virtual host {name} created"),

@@ -377,6 +377,7 @@ TOPOLOGY = {
     "topology.auto_ack": _("auto-ack"),
     "topology.state.apart": _("not connected"),
     "topology.state.refused": _("ended: {reply}"),
+    "topology.state.cancelled": _("cancelled by the server: its queue is deleted"),
     "topology.state.none": _("not consuming"),
     "topology.state.standby": _("waits to be the active one"),
     "topology.state.consumes": _("consumes"),

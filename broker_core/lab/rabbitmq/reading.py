@@ -205,11 +205,11 @@ class RabbitMqReading:
         return wanted == set(self.served())
 
     def is_shut_out(self, incarnation: str) -> bool:
-        """Whether the broker has closed the program's channel, and it has not opened another: it is paused,
-        or dead."""
+        """Whether the broker has cancelled the program's consumer, or closed its channel, and it has not opened another:
+        it is paused, or dead."""
         worker = self.lane.world.slots[incarnation].node.state
         known = self.broker().connections.get(worker.connection)
-        return worker.refused != 0 or (known is not None and bool(known.closing))
+        return worker.refused != 0 or worker.is_cancelled or (known is not None and bool(known.closing))
 
     def dark_units(self) -> tuple[int, int]:
         return int(not self.living()), 1

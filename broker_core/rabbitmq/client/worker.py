@@ -57,7 +57,8 @@ class WorkerState:
     """name: of the program, for people. buffer: (delivery tag, message, whether `role.only` means it) as they came.
     hand_tag, hand_is_odd: of the message in hand. tag: of its consumer;
     one that consumes another way has a new one. refused,
-    refused_text: the channel or connection exception that ended its consuming. broker: where it connects."""
+    refused_text: the channel or connection exception that ended its consuming. is_cancelled: the server cancelled its
+    consumer, as the queue was deleted; its channel stays open. broker: where it connects."""
 
     name: str
     role: ConsumerRole
@@ -70,6 +71,7 @@ class WorkerState:
     tag: str = TAG
     refused: int = 0
     refused_text: str = ""
+    is_cancelled: bool = False
 
 
 class Worker:
@@ -114,8 +116,11 @@ class Worker:
                 self.retake(message, out)
             case Settle(how, requeue):
                 self.settle_all(how, requeue, now_us, out)
-            case m.BasicCancel():
-                self.note_refusal(codes.NOT_FOUND, f"the queue of {state.tag} is gone", out)
+            case m.BasicCancel(_, tag) if tag == state.tag:
+                state.is_cancelled = True
+                out.tell(
+                    "rabbitmq.consumer.cancelled", "rabbitmq.queue.deleted", {}, {"consumer": state.name}
+                )
             case m.ChannelClose(_, code, text):
                 self.note_refusal(code, text, out)
                 self.let_go(now_us, out)
@@ -172,6 +177,7 @@ class Worker:
 
     def subscribe(self, out: Outbox) -> None:
         state, role = self.state, self.state.role
+        state.is_cancelled = False
         arguments = {"x-priority": role.priority} if role.priority else {}
         out.send(state.connection, m.BasicQos(CHANNEL, 0, role.prefetch_count))
         out.send(
@@ -191,8 +197,10 @@ class Worker:
         before = role.prefetch_count, role.ack == AUTO, role.priority
         role.prefetch_count, role.ack, role.priority = order.prefetch_count, order.ack, order.priority
         role.only = order.only
-        if state.connection and before != (role.prefetch_count, role.ack == AUTO, role.priority):
-            out.send(state.connection, m.BasicCancel(CHANNEL, state.tag))
+        is_other = before != (role.prefetch_count, role.ack == AUTO, role.priority)
+        if state.connection and (is_other or state.is_cancelled):
+            if not state.is_cancelled:
+                out.send(state.connection, m.BasicCancel(CHANNEL, state.tag))
             state.tag = f"{TAG}-{int(state.tag.partition('-')[2] or 1) + 1}"
             self.subscribe(out)
 

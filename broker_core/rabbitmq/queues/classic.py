@@ -44,9 +44,10 @@ class QueueState:
 
     number: never given twice. owner: connection that has it alone, 0 for none. published: messages that were routed
     here and taken, which gives each its position; refused: those that it refused for its limit, nacked: those of them
-    whose publisher heard so. acked: acknowledged, or sent to who does not acknowledge. dropped: reason -> messages that left otherwise. named: messages that the
-    default exchange led here. wakes_us: deadline that is set for its head, 0 for none. expiry: position -> when the
-    message there has outlived its time. ready_bytes: counted where there is a limit on them.
+    whose publisher heard so. acked: acknowledged, or sent to who does not acknowledge. dropped: reason -> messages that
+    left otherwise. named: messages that the default exchange led here. wakes_us: deadline that is set for its head, 0 for
+    none. expiry: position -> when the message there has outlived its time. ready_bytes: counted where there is a limit on
+    them.
     """
 
     number: int = 0

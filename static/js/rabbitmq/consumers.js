@@ -42,10 +42,11 @@ export function consumerRows(lane, panel, { chosen, vhost }, say) {
   });
 }
 
-function stateWords({ name, state }, { is_running: isRunning, refused }, all, say) {
+function stateWords({ name, state }, { is_running: isRunning, refused, cancelled }, all, say) {
   if (IS_DOWN.includes(state)) return say(`state.${state}`);
   if (!isRunning) return say("topology.state.apart");
   if (name in refused) return say("topology.state.refused", { reply: refused[name] });
+  if (cancelled.includes(name)) return say("topology.state.cancelled");
   if (state === "paused" || state === "slow") return say(`state.${state}`);
   if (!all.length) return say("topology.state.none");
   return say(all.every(({ is_active: isActive }) => !isActive) ? "topology.state.standby" : "topology.state.consumes");

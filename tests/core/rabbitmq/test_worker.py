@@ -10,7 +10,7 @@ import pytest
 from broker_core.plain import from_plain, to_plain
 from broker_core.rabbitmq import methods as m
 from broker_core.rabbitmq.client.publisher import Declare
-from broker_core.rabbitmq.client.worker import Subscribe, Worker, WorkerState
+from broker_core.rabbitmq.client.worker import Retake, Subscribe, Worker, WorkerState
 from broker_core.sim.node import PERSON, Closed
 from broker_core.sim.program import DONE, Leave, Pace, Pause, Program, Resume
 from tests.core.playbook import Counted, Played, wake
@@ -166,3 +166,19 @@ def test_publisher_breaks_its_silence_each_half_interval() -> None:
     assert out.deadlines == {"heartbeat": 70 + m.HEARTBEAT_SEND_US}
     assert wake(node, out, "heartbeat") == [(1, m.Heartbeat())]
     assert out.deadlines == {"heartbeat": 70 + 2 * m.HEARTBEAT_SEND_US}
+
+
+# -- a cancel by the server ----------------------------------------------------------------------------------
+
+
+def test_cancel_by_the_server_has_no_code_and_leaves_the_channel_open() -> None:
+    node, out, _ = at_work(1, 2)
+    assert play(node, out, 1, m.BasicCancel(1, "another", True)) == [] and not node.state.is_cancelled
+    assert play(node, out, 1, m.BasicCancel(1, "ctag", True)) == []
+    state = node.state
+    assert (state.is_cancelled, state.refused, state.refused_text) == (True, 0, "")
+    assert out.told[-1] == ("rabbitmq.consumer.cancelled", {"consumer": "c1"})
+    assert wake(node, out, DONE) == [ack(1)], "it settles what it holds"
+    again = play(node, out, PERSON, Retake(5, "late", "", 0))
+    assert [type(method).__name__ for _, method in again] == ["BasicQos", "BasicConsume"]
+    assert not node.state.is_cancelled and node.state.tag == "ctag-2"

@@ -143,6 +143,9 @@ test("what a program was refused is in its row, and of a publisher in the head",
   const rows = consumerRows(WORK, panel, { chosen: null, vhost: "/" }, say);
   assert.match(rows[0].cells[2].text, /^topology.state.refused .*404 NOT_FOUND - no queue/);
   assert.match(story(panel, graph, {}, say)[1], /^topology.sub.refused .*no exchange/);
+  Object.assign(panel, { refused: {}, cancelled: [first] });
+  const [{ cells }] = consumerRows(WORK, panel, { chosen: null, vhost: "/" }, say);
+  assert.match(cells[2].text, /^topology.state.cancelled/);
 });
 
 test("every rate is over the seconds that the flows have, which no restart lies in", () => {

@@ -67,6 +67,7 @@ def rabbitmq_view(lane: Lane, reads: RabbitMqReading) -> Json:
         },
         "kept": {section: list(rows.values()) for section, rows in state.kept.items()},
         "refused": refused_programs(lane, reads),
+        "cancelled": cancelled_programs(lane),
         "trace": state.trace.view(lane.now_us),
         "paths": reads.notes.paths.view(lane.messages.by_hand),
         "flows": reads.notes.counts.view(),
@@ -83,6 +84,12 @@ def refused_programs(lane: Lane, reads: RabbitMqReading) -> dict[str, str]:
         if slot is not None and slot.node.state.refused:
             found[consumer.name] = _said(slot.node.state)
     return found
+
+
+def cancelled_programs(lane: Lane) -> list[str]:
+    """Consumers whose queue was deleted: the server has cancelled them, and their channel is open."""
+    slots = {name: lane.world.slots.get(each.incarnation) for name, each in lane.consumers.items()}
+    return [name for name, slot in slots.items() if slot is not None and slot.node.state.is_cancelled]
 
 
 def _said(program: Publishing | WorkerState) -> str:

@@ -11,6 +11,7 @@ from broker_core.lab.lesson.file import read_file, scenario_from_text, shelf
 from broker_core.lab.messages import FIRST_SENT
 from broker_core.lab.panels import panels_of
 from broker_core.lab.rabbitmq.views.server import where_is
+from tests.core.lab.rabbitmq.test_paths import panel_of
 from tests.core.lab.rabbitmq.test_topology import SECOND, lab_of, order
 
 
@@ -120,3 +121,29 @@ def test_of_a_server_that_is_down_what_its_disk_has_is_seen_and_nothing_else(
     assert {name: each["ready"] for name, each in after.items()} == {
         name: each["ready"] for name, each in graph["queues"].items()
     }
+
+
+def test_a_consumer_whose_queue_is_deleted_is_cancelled_and_quotes_no_reply() -> None:
+    topology = {
+        "queues": [{"name": "work"}],
+        "publishers": [{"routing_key": "work"}],
+        "consumers": [{"queue": "work"}],
+    }
+    lab = lab_of(topology, consumers=2)
+    lab.advance_to(SECOND)
+    events = order(lab, "rabbitmq_delete_queue", name="work")
+    panel = panel_of(lab)
+    assert (panel["cancelled"], panel["refused"]) == (["c1", "c2"], {})
+    kinds = [event["kind"] for event in events]
+    assert kinds.count("rabbitmq.consumer.cancelled") == 2 and "rabbitmq.consumer.refused" not in kinds
+    assert lab.lanes["rabbitmq"].reads.is_settled(), "nothing more is on its way"
+    order(lab, "rabbitmq_consume", "c1", ack="late")
+    panel = panel_of(lab)
+    assert panel["cancelled"] == ["c2"]
+    assert panel["refused"] == {"c1": "404 NOT_FOUND - no queue 'work' in vhost '/'"}, (
+        "it asked, and heard that"
+    )
+    order(lab, "rabbitmq_declare_queue", name="work")
+    order(lab, "rabbitmq_consume", "c2", ack="late")
+    assert panel_of(lab)["cancelled"] == []
+    assert [each["name"] for each in panel_of(lab)["vhosts"]["/"]["consumers"].values()] == ["c2"]
