@@ -22,6 +22,7 @@ import { createDrag } from "./drag.js";
 import { createForms } from "./form_panel.js";
 import { SERVER, serverVerbs } from "./forms.js";
 import { layout } from "./graph.js";
+import { nodesTable } from "./nodes_table.js";
 import { byGrowth, queueRows } from "./queues.js";
 import { ratesOf, seriesOf } from "./rates.js";
 import { createPath } from "./path_panel.js";
@@ -184,8 +185,10 @@ function drawSeries(now, graph, rates, isForced) {
 }
 
 function drawTwins() {
-  const table = waysTable(shownOf(panel().vhosts[vhost]), say);
-  writeTable($("graph-twin"), { ...table, offsets: table.rows.map(() => null) }, say("topology.graph"));
+  const shownGraph = shownOf(panel().vhosts[vhost]);
+  const write = (id, table, label) => writeTable($(id), { ...table, offsets: table.rows.map(() => null) }, label);
+  write("nodes-twin", nodesTable(shownGraph, say), say("topology.nodes"));
+  write("graph-twin", waysTable(shownGraph, say), say("topology.graph"));
 }
 
 function drawAnswers() {

@@ -79,7 +79,7 @@ function whyCell(graph, queue, rate, say) {
 }
 
 // How it was declared: durable or not, whose, and its arguments.
-function kindWords(queue, say) {
+export function kindWords(queue, say) {
   const flags = ["exclusive", "auto_delete"].filter((flag) => queue[flag]);
   return [
     say(queue.durable ? "topology.kind.durable" : "topology.kind.transient"),

@@ -233,15 +233,6 @@ test("every server is drawn, also one in the middle of a change", () => {
   assert.equal(Object.keys(MANY.rabbitmq.vhosts["/"].queues).length, 40);
 });
 
-test("the table gives a consumer with auto-ack no window", () => {
-  const graph = structuredClone(WORK.rabbitmq.vhosts["/"]), [first, second] = Object.values(graph.consumers);
-  Object.assign(first, { no_ack: true, prefetch_count: 1, unacked: 0 });
-  const rows = waysTable(graph, say).rows.filter(([what]) => what.startsWith("topology.way.consume"));
-  assert.equal(rows[0].at(-1), "topology.auto_ack {}");
-  const { unacked, prefetch_count: most } = second;
-  assert.equal(rows[1].at(-1), most ? `${unacked}/${most}` : `${unacked}`);
-});
-
 test("a server that came back has its durable queues alone", () => {
   const [before, after] = [DOWN, AGAIN].map(({ rabbitmq }) => Object.keys(rabbitmq.vhosts.shop.queues).sort());
   assert.ok(before.length >= after.length && after.includes("created"));
