@@ -1,8 +1,9 @@
-"""Lessons on the web side: those that come along, by model, and a lab that plays one of them or a teacher's
+"""Lessons on the web side: those that come along, as a course, and a lab that plays one of them or a teacher's
 own."""
 
 from dataclasses import dataclass
 from functools import cache
+from math import ceil
 
 from django.utils.translation import get_language, gettext
 
@@ -10,22 +11,20 @@ from broker_core.lab.lesson.file import read_file, scenario_from_text, shelf
 from broker_core.lab.lesson.file_error import FileError
 from broker_core.lab.lesson.lesson import Lesson
 from broker_core.lab.scenario import Scenario, scenario_to_json
+from dashboard.course import Place, places
 from dashboard.errors import Refused, in_words
 from dashboard.labs import services
 from dashboard.limits import core_limits
 
-COMPARE, KAFKA_CLUSTER = "compare", "kafka_cluster"
-GROUPS = ("pulsar", KAFKA_CLUSTER, "kafka", "tubemq", "rabbitmq", COMPARE)
-"""The list's headings: a model where all lanes are of it, of Kafka replicas apart from groups; else
-`compare`."""
-FIRST = (
-    "pulsar_four_types",
-    "kafka_cluster_high_watermark",
-    "kafka_cluster_isr",
-    "kafka_eager_join",
-    "kafka_cooperative_join",
-)
-"""What somebody new to a heading begins with; the others follow by name."""
+MINUTE_US = 60_000_000
+
+
+class TextRefused(Refused):
+    """A text is not a lesson. line: where, from 1; 0 where it is no line's fault."""
+
+    def __init__(self, error: FileError) -> None:
+        super().__init__(400, {"text": error_words(error)})
+        self.line = error.line
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,30 +32,30 @@ class Shelved:
     """A lesson that comes along. watch_us: how long it takes to watch, at the speeds that it sets itself."""
 
     name: str
-    group: str
+    place: Place
     scenario: Scenario
     lesson: Lesson
     watch_us: int
 
+    @property
+    def minutes(self) -> int:
+        """The same for a person: begun minutes."""
+        return max(1, ceil(self.watch_us / MINUTE_US))
+
 
 @cache
-def shelved() -> tuple[Shelved, ...]:
-    """All of them, in the order of the headings."""
-    found = [_shelved(name, scenario_from_text(read_file(path))) for name, path in shelf().items()]
-    return tuple(sorted(found, key=lambda each: (GROUPS.index(each.group), _place(each.name), each.name)))
+def shelved() -> dict[str, Shelved]:
+    """All of them by name, in the order of the course."""
+    files = shelf()
+    return {
+        name: _shelved(name, place, scenario_from_text(read_file(files[name])))
+        for name, place in places().items()
+    }
 
 
-def _place(name: str) -> int:
-    return FIRST.index(name) if name in FIRST else len(FIRST)
-
-
-def _shelved(name: str, scenario: Scenario) -> Shelved:
+def _shelved(name: str, place: Place, scenario: Scenario) -> Shelved:
     assert scenario.lesson is not None, "a scenario file always has one"
-    models = {lane.model for lane in scenario.lanes}
-    group = models.pop() if len(models) == 1 else COMPARE
-    if name.startswith(KAFKA_CLUSTER):
-        group = KAFKA_CLUSTER
-    return Shelved(name, group, scenario, scenario.lesson, watch_us(scenario.lesson))
+    return Shelved(name, place, scenario, scenario.lesson, watch_us(scenario.lesson))
 
 
 def watch_us(lesson: Lesson) -> int:
@@ -76,9 +75,9 @@ def lesson_open(*, name: str = "", text: str = "", visitor: str | None, address:
     """A lab that plays the lesson of this name, or the one of this text. Raises Refused: 404 for an unknown
     name, 400 with line and field for a text that is wrong (at `text`), else as lab_open."""
     if name:
-        scenario = next((each.scenario for each in shelved() if each.name == name), None)
-        if scenario is None:
+        if name not in shelved():
             raise Refused(404, {"scenario": gettext("there is no lesson of this name")})
+        scenario = shelved()[name].scenario
     else:
         scenario = _read(text)
     assert scenario.lesson is not None, "a scenario file always has one"
@@ -92,7 +91,7 @@ def _read(text: str) -> Scenario:
     try:
         return scenario_from_text(text, limits=core_limits())
     except FileError as error:
-        raise Refused(400, {"text": error_words(error)}) from error
+        raise TextRefused(error) from error
 
 
 def error_words(error: FileError) -> str:

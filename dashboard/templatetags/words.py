@@ -55,6 +55,13 @@ def words(code: str, /, **params: Any) -> str:
     return fill(str(SENTENCES[code]), params, {})
 
 
+@register.simple_tag(takes_context=True)
+def both(context: template.Context, text: Mapping[str, str]) -> SafeString:
+    """A lesson's own text {en, zh} in the page's language, in a span that the page changes in place."""
+    shown = text["en" if context["page"]["language"] == "en" else "zh"]
+    return format_html('<span data-en="{}" data-zh="{}">{}</span>', text["en"], text["zh"], shown)
+
+
 @register.filter
 def paint(color: int | None) -> str:
     """The fill of a consumer's colour."""

@@ -1,6 +1,9 @@
-"""The page Learn: the lessons that come along, by model; a press on Play makes a lab of one's own that plays
-it. Also of a teacher's own file."""
+"""The page Learn: the course, and a page for each lesson; its start makes a lab of one's own that plays it.
 
+A teacher's own lesson is written on a page of its own.
+"""
+
+from functools import cache
 from math import ceil
 from typing import Any
 from urllib.parse import urlencode
@@ -16,19 +19,35 @@ from broker_core.lab.lesson.file import read_file, shelf
 from broker_core.lab.lesson.lesson import STAGE
 from dashboard import access, lessons
 from dashboard.address import address_of
+from dashboard.course import CHAPTERS, LEVELS, START
 from dashboard.errors import Refused
 from dashboard.formats import clock
+from dashboard.labs import selectors
 from dashboard.models import Lab
 from dashboard.page import base_context
+from dashboard.stills.drawing import draw
+from dashboard.stills.recorded import recorded
 
 Json = dict[str, Any]
+SHOWN = 3
+"""Lessons of a chapter that stand there at once; the others open in place."""
 
 
 @require_safe
 @never_cache
 def learn(request: HttpRequest) -> HttpResponse:
-    """The list."""
-    return _page(request)
+    """The course."""
+    return _course(request)
+
+
+@require_safe
+@never_cache
+def lesson(request: HttpRequest, name: str) -> HttpResponse:
+    """One lesson. ?lab=: a lab that plays it, where it goes on; one that is gone leads here."""
+    if name not in lessons.shelved():
+        raise Http404
+    lab = _playing(request.GET.get("lab", ""))
+    return _lesson(request, name) if lab is None else redirect(_page_of(lab))
 
 
 @require_safe
@@ -40,18 +59,24 @@ def file(request: HttpRequest, name: str) -> HttpResponse:
     return HttpResponse(read_file(path), content_type="text/plain; charset=utf-8")
 
 
+@require_safe
+@never_cache
+def own(request: HttpRequest) -> HttpResponse:
+    """The editor. ?from=: with the text of a lesson that comes along."""
+    path = shelf().get(request.GET.get("from", ""))
+    return _own(request, text="" if path is None else read_file(path))
+
+
 @require_POST
 def play(request: HttpRequest) -> HttpResponse:
-    """Make the lab and go there; what is refused is said on the list, at the text where that is wrong."""
+    """Make the lab and go there; what is refused is said on the lesson's page, or in the editor, at its line."""
     visitor = access.visitor_of(request) or access.token_new()
-    text = ""
+    name, text = request.POST.get("scenario", ""), ""
     try:
         text = _text(request)
-        opened = lessons.lesson_open(
-            name=request.POST.get("scenario", ""), text=text, visitor=visitor, address=address_of(request)
-        )
+        opened = lessons.lesson_open(name=name, text=text, visitor=visitor, address=address_of(request))
     except Refused as refused:
-        response = _page(request, text=text, fields=refused.fields, status=refused.status)
+        response = _refused(request, name, text, refused)
         if refused.again_s:
             response["Retry-After"] = str(ceil(refused.again_s))
         return response
@@ -60,13 +85,31 @@ def play(request: HttpRequest) -> HttpResponse:
     return response
 
 
+def _refused(request: HttpRequest, name: str, text: str, refused: Refused) -> HttpResponse:
+    said = " ".join(reason for field, all_ in refused.fields.items() if field != "text" for reason in all_)
+    if name in lessons.shelved():
+        return _lesson(request, name, refused=said, status=refused.status)
+    if name:
+        return _course(request, refused=said, status=refused.status)
+    wrong, line = " ".join(refused.fields.get("text", [])), getattr(refused, "line", 0)
+    return _own(request, text=text, wrong=wrong, line=line, refused=said, status=refused.status)
+
+
+def _playing(lab_id: str) -> Lab | None:
+    try:
+        lab = selectors.lab_get(lab_id=lab_id) if lab_id else None
+    except Refused:
+        return None
+    return lab if lab is not None and lab.scenario.get("lesson") else None
+
+
 def _page_of(lab: Lab) -> str:
     """Where the lesson is watched: on the Stage, or on the page of the lane in front."""
-    lesson = lab.scenario["lesson"]
-    if lesson["page"] == STAGE:
+    played = lab.scenario["lesson"]
+    if played["page"] == STAGE:
         return reverse("lab", args=[lab.pk])
-    query = f"?{urlencode({'lane': lesson['front']})}" if lesson["front"] else ""
-    return reverse(lesson["page"], args=[lab.pk]) + query
+    query = f"?{urlencode({'lane': played['front']})}" if played["front"] else ""
+    return reverse(played["page"], args=[lab.pk]) + query
 
 
 def _text(request: HttpRequest) -> str:
@@ -77,40 +120,100 @@ def _text(request: HttpRequest) -> str:
     return chosen.read(BYTES_MAX + 1).decode(errors="replace")
 
 
-def _page(
-    request: HttpRequest, *, text: str = "", fields: dict[str, list[str]] | None = None, status: int = 200
-) -> HttpResponse:
-    visitor = access.visitor_of(request) or access.token_new()  # a lab that is made here is the visitor's own
-    fields = dict(fields or {})
-    context = {
-        **base_context(request, "learn"),
-        "groups": _groups(),
-        "text": text,
-        "wrong": " ".join(fields.pop("text", [])),
-        "refused": " ".join(reason for reasons in fields.values() for reason in reasons),
+# -- pages ---------------------------------------------------------------------------------------------------
+
+
+def _course(request: HttpRequest, *, refused: str = "", status: int = 200) -> HttpResponse:
+    context = base_context(request, "learn")
+    row = _rows(context["page"]["language"])
+    context |= {
+        "count": len(row),
+        "start": [row[name] for name in START],
+        "start_minutes": sum(row[name]["minutes"] for name in START),
+        "levels": LEVELS,
+        "chapters": [_chapter(name, number, row) for number, name in enumerate(CHAPTERS, start=1)],
+        "refused": refused,
     }
-    response = render(request, "dashboard/learn.html", context, status=status)
+    return _drawn(request, "dashboard/learn.html", context, status)
+
+
+def _chapter(name: str, number: int, row: dict[str, Json]) -> Json:
+    own = [each for each in row.values() if each["chapter"] == name]
+    return {"name": name, "number": number, "count": len(own), "shown": own[:SHOWN], "rest": own[SHOWN:]}
+
+
+def _lesson(request: HttpRequest, name: str, *, refused: str = "", status: int = 200) -> HttpResponse:
+    context = base_context(request, "learn")
+    rows, shelved = _rows(context["page"]["language"]), lessons.shelved()[name]
+    own = [each for each in rows.values() if each["chapter"] == shelved.place.chapter]
+    place = own.index(rows[name])
+    told = shelved.lesson
+    context |= {
+        "row": rows[name],
+        "lesson": told,
+        "virtual": _time(told.lasts_us),
+        "checks": len(told.checks),
+        "frames": [
+            {"time": _time(step.at_us), "caption": step.caption} for step in told.steps if step.caption
+        ],
+        "key": _time(round(shelved.place.key_s * 1_000_000)),
+        "seed": shelved.scenario.seed,
+        "number": place + 1,
+        "of": len(own),
+        "previous": own[place - 1] if place else None,
+        "next": own[place + 1] if place + 1 < len(own) else None,
+        "canonical": request.build_absolute_uri(reverse("learn-lesson", args=[name])),
+        "refused": refused,
+    }
+    return _drawn(request, "dashboard/learn_lesson.html", context, status)
+
+
+def _own(
+    request: HttpRequest, *, text: str, wrong: str = "", line: int = 0, refused: str = "", status: int = 200
+) -> HttpResponse:
+    context = base_context(request, "learn")
+    context |= {
+        "rows": list(_rows(context["page"]["language"]).values()),
+        "from": request.GET.get("from", ""),
+        "text": text,
+        "wrong": wrong,
+        "line": line,
+        "refused": refused,
+        "bytes_max": BYTES_MAX,
+    }
+    return _drawn(request, "dashboard/learn_own.html", context, status)
+
+
+def _drawn(request: HttpRequest, template: str, context: Json, status: int) -> HttpResponse:
+    visitor = access.visitor_of(request) or access.token_new()  # a lab that is made here is the visitor's own
+    response = render(request, template, context, status=status)
     access.visitor_remember(response, visitor)
     return response
 
 
-def _groups() -> list[Json]:
-    rows: dict[str, list[Json]] = {}
-    for each in lessons.shelved():
-        rows.setdefault(each.group, []).append(
-            {
-                "name": each.name,
-                "title": each.lesson.title,
-                "line": each.lesson.line,
-                "learn": each.lesson.you_will_learn,
-                "lasts": {
-                    "watch_us": each.watch_us,
-                    "virtual": clock(each.lesson.lasts_us).removesuffix(".0"),
-                },
-                "checks": len(each.lesson.checks),
-            }
-        )
-    return [
-        {"group": group, "model": group.partition("_")[0], "code": f"learn.{group}", "rows": rows[group]}
-        for group in rows
-    ]
+@cache
+def _rows(language: str) -> dict[str, Json]:
+    """What the list says of each lesson, in the order of the course."""
+    short = "en" if language == "en" else "zh"
+    return {each.name: _row(each, short) for each in lessons.shelved().values()}
+
+
+def _row(each: lessons.Shelved, short: str) -> Json:
+    told, place = each.lesson, each.place
+    searched = (each.name, *told.title.values(), *told.line.values(), *told.you_will_learn.values())
+    return {
+        "name": each.name,
+        "title": told.title,
+        "line": told.line,
+        "chapter": place.chapter,
+        "level": place.level,
+        "level_number": LEVELS.index(place.level) + 1,
+        "minutes": each.minutes,
+        "frames": sum(step.caption is not None for step in told.steps),
+        "still": draw(recorded()[each.name], told.lanes, short) if each.name in recorded() else "",
+        "searched": " ".join(searched).lower(),
+    }
+
+
+def _time(at_us: int) -> str:
+    return clock(at_us).removesuffix(".0")

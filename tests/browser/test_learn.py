@@ -1,4 +1,4 @@
-"""Stories of lessons: from the list to the Stage, captions and checks as their times come, by keyboard, on a
+"""Stories of lessons: from a lesson's page to the Stage, captions and checks as their times come, by keyboard, on a
 phone, in Chinese."""
 
 import re
@@ -41,8 +41,8 @@ says = {en = "records", zh = "条"}
 
 
 def play(page: Page, site: SupervisedSite, name: str) -> None:
-    """Press Play on the page Learn, as a keyboard does, and wait until the lesson moves."""
-    page.goto(f"{site.url}learn/")
+    """Start a lesson on its own page, as a keyboard does, and wait until it moves."""
+    page.goto(f"{site.url}learn/{name}/")
     button = page.locator(f"button[value={name}]")
     button.focus()
     button.press("Enter")
@@ -51,9 +51,9 @@ def play(page: Page, site: SupervisedSite, name: str) -> None:
 
 
 def play_text(page: Page, site: SupervisedSite, text: str) -> None:
-    page.goto(f"{site.url}learn/")
+    page.goto(f"{site.url}learn/own/")
     page.fill("#text", text)
-    page.click("form.own .go")
+    page.click("#own .go")
 
 
 def is_over(page: Page) -> None:
@@ -120,7 +120,7 @@ def test_captions_and_checks_come_at_their_times_in_the_readers_language(
     expect(page.locator("[data-check]").last).to_have_attribute("data-state", "fails")
     page.goto(f"{site.url}learn/")
     page.click("#language")
-    expect(page.locator("li:has([value=pulsar_four_split_and_merge]) h3")).to_have_text(
+    expect(page.locator("li a[href='/learn/pulsar_four_split_and_merge/'] .title")).to_have_text(
         "C1 to C4 split the hash range, and merge it again"
     )
 
@@ -163,5 +163,134 @@ def test_a_teachers_own_text_is_refused_with_its_line_and_then_plays(
     expect(page.locator("#wrong")).to_contain_text("line 7: lane 1, model: must be one of pulsar")
     expect(page.locator("#text")).to_be_focused()
     page.fill("#text", PAUSING)
-    page.click("form.own .go")
+    page.click("#own .go")
     expect(page.locator("#lesson-title")).to_have_text("Mine")
+
+
+# -- the course ----------------------------------------------------------------------------------------------
+
+
+def visible_lessons(page: Page) -> list[str]:
+    return page.locator(".chapter li:visible").evaluate_all("rows => rows.map(row => row.dataset.lesson)")
+
+
+def test_search_and_level_act_on_all_lessons_in_place(profile: Profile, site: SupervisedSite) -> None:
+    page = profile().new_page()
+    page.goto(f"{site.url}learn/")
+    before = visible_lessons(page)
+    assert len(before) == 18
+    page.keyboard.press("/")
+    expect(page.locator("#search")).to_be_focused()
+    page.keyboard.type("watermark")
+    expect(page.locator("#found")).to_contain_text("lessons found")
+    assert "Data loss: cut to the high watermark" in visible_lessons(page)  # behind "All 11" a moment ago
+    expect(page.locator("#start")).to_be_hidden()
+    page.click(".seg [data-level=first]")
+    assert visible_lessons(page) == ["The high watermark, step by step"]
+    expect(page.locator("#found")).to_have_text("1 lesson found")
+    page.click("#language")
+    expect(page.locator("#found")).to_have_text("找到 1 节课")
+    page.click("#language")
+    page.fill("#search", "no such lesson")
+    expect(page.locator("#found")).to_contain_text("No lesson matches")
+    assert visible_lessons(page) == []
+    page.focus("#search")
+    page.keyboard.press("Escape")
+    page.click(".seg [data-level='']")
+    assert visible_lessons(page) == before
+    expect(page.locator("#start")).to_be_visible()
+
+
+def test_a_chapter_opens_in_place_and_leads_to_each_lesson(profile: Profile, site: SupervisedSite) -> None:
+    for options in ({}, {"java_script_enabled": False}):
+        page = profile(**options).new_page()
+        page.goto(f"{site.url}learn/")
+        chapter = page.locator("#replication")
+        chapter.locator("summary").click()
+        expect(chapter.locator("li:visible")).to_have_count(11)
+        chapter.get_by_text("A zombie producer is fenced").click()
+        assert page.url.endswith("/learn/kafka_cluster_zombie/")
+        expect(page.locator("h1")).to_contain_text("A zombie producer is fenced")
+        page.locator("button.go").click()
+        page.wait_for_url(re.compile(r"/lab/[\w-]+/kafka/cluster/$"))
+
+
+def test_a_lesson_keeps_its_place_and_then_its_tick(profile: Profile, site: SupervisedSite) -> None:
+    page = profile().new_page()
+    page.goto(f"{site.url}learn/")
+    expect(page.locator("#go")).to_have_text("Start lesson 1")
+    play(page, site, "kafka_cluster_high_watermark")
+    expect(page.locator("[data-lesson-caption]")).to_contain_text("One record a second.")
+    lab = page.url
+    page.goto(f"{site.url}learn/")
+    card = page.locator("#start li").nth(3)
+    expect(card).to_have_attribute("data-begun", "")
+    expect(card.locator("[data-kept]")).to_contain_text("/5")
+    expect(page.locator("#go")).to_contain_text(re.compile(r"Go on at frame \d of 5"))
+    page.click("#go")
+    page.wait_for_url(lab)
+    wait_frame(page)
+    page.click("[data-speed='20']")
+    is_over(page)
+    page.goto(f"{site.url}learn/")
+    expect(card).not_to_have_attribute("data-begun", "")
+    expect(card.locator("[data-kept]")).to_have_text("done")
+    expect(page.locator("#start-done")).to_have_text("; 1 done")
+    expect(page.locator("#replication [data-done]")).to_have_text("1 / 11")
+    expect(page.locator("#go")).to_have_text("Start lesson 1")
+    other = profile().new_page()
+    other.goto(f"{site.url}learn/")
+    expect(other.locator("#start-done")).to_have_text("")  # kept in one browser alone
+
+
+@pytest.mark.parametrize(
+    "path", ["learn/", "learn/kafka_cluster_data_loss/", "learn/own/?from=kafka_eager_join"]
+)
+def test_pages_of_the_course_fit_in_every_size_theme_and_language(
+    profile: Profile, site: SupervisedSite, path: str
+) -> None:
+    for scheme, locale in (("light", "en"), ("dark", "zh-CN")):
+        page = profile(color_scheme=scheme, locale=locale).new_page()
+        page.goto(site.url + path)
+        for width, height in ((1440, 900), (1280, 720), (390, 844)):
+            page.set_viewport_size({"width": width, "height": height})
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            cut = page.locator(".title").evaluate_all(
+                "all => all.filter((each) => each.scrollWidth > each.clientWidth + 1).map((each) => each.textContent)"
+            )
+            assert cut == []
+            if "own" not in path and width > 1000:
+                page_go = page.locator(".go:visible")
+                expect(page_go).to_have_count(1)  # one filled button
+            save(page, f"{path.split('/')[1] or 'list'}-{locale}-{width}")
+
+
+def test_an_own_text_travels_in_its_link_and_a_wrong_line_is_marked(
+    profile: Profile, site: SupervisedSite
+) -> None:
+    context = profile()
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page = context.new_page()
+    page.goto(f"{site.url}learn/own/")
+    page.click("#share")
+    expect(page.locator("#shared")).to_have_text("There is no text to share.")
+    page.fill("#text", PAUSING)
+    page.click("#share")
+    expect(page.locator("#shared")).to_contain_text("The link is copied.")
+    link = page.evaluate("navigator.clipboard.readText()")
+    other = profile().new_page()
+    other.goto(link)
+    expect(other.locator("#text")).to_have_value(PAUSING)
+    other.fill("#text", "\n" * 60 + PAUSING.replace("rabbitmq", "zeromq"))
+    other.click("#own .go")
+    expect(other.locator("#wrong")).to_contain_text("line 67: lane 1, model: must be one of pulsar")
+    expect(other.locator(".lines [data-wrong]")).to_have_text("67")
+    mark, wrong = other.locator(".mark").bounding_box(), other.locator("#wrong").bounding_box()
+    assert mark is not None and wrong is not None and abs(wrong["y"] - (mark["y"] + mark["height"])) < 2
+    save(other, "own-wrong")
+    other.fill("#text", PAUSING)
+    expect(other.locator(".mark")).to_be_hidden()
+    other.click("#own .go")
+    expect(other.locator("#lesson-title")).to_have_text("Mine")
+    other.goto(f"{site.url}learn/own/#text=AAAA")
+    expect(other.locator("#shared")).to_have_text("This link holds no text of a lesson.")

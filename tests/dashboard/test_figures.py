@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from broker_core.errors import Names
 from broker_core.lab.lesson.file_error import FileError
+from dashboard.course import CHAPTERS
 from dashboard.formats import clock, figure, fill, half_up, number, percent, seconds
 from dashboard.lesson_words import asks_words, came_words, value_words
-from dashboard.lessons import COMPARE, GROUPS, error_words, shelved
+from dashboard.lessons import error_words, shelved
 from dashboard.sentences import catalogue
 
 WORDS = catalogue("stage")["en"]
@@ -190,13 +191,9 @@ def test_what_is_wrong_with_a_file_names_its_line_and_field(
     assert said != english and [part for part in chinese if part not in said] == []
 
 
-def test_lessons_stand_under_their_model_in_one_order_and_those_of_several_last() -> None:
-    groups = [each.group for each in shelved()]
-    assert groups == sorted(groups, key=GROUPS.index) and set(groups) == set(GROUPS) and groups[-1] == COMPARE
-    for each in shelved():
-        models = {lane.model for lane in each.scenario.lanes}
-        assert (each.group == COMPARE) == (len(models) > 1) and (
-            each.group == COMPARE or each.group.partition("_")[0] in models
-        )
-        assert each.watch_us > 0 and each.lesson.lasts_us > 0
-    assert len({each.name for each in shelved()}) == len(groups)
+def test_lessons_stand_in_the_order_of_the_course_and_last_a_begun_minute() -> None:
+    chapters = [each.place.chapter for each in shelved().values()]
+    assert chapters == sorted(chapters, key=list(CHAPTERS).index) and set(chapters) == set(CHAPTERS)
+    for name, each in shelved().items():
+        assert each.name == name and each.watch_us > 0 and each.lesson.lasts_us > 0
+        assert (each.minutes - 1) * 60_000_000 < each.watch_us <= each.minutes * 60_000_000

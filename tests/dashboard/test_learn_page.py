@@ -1,6 +1,7 @@
 """The page Learn: what it lists, the lab behind Play, a teacher's own file, and the lesson's panel in the
 Stage's first frame."""
 
+import html
 import re
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from django.utils import translation
 from broker_core.lab.lab import Lab as CoreLab
 from broker_core.lab.lesson.file import read_file, scenario_from_text, shelf
 from dashboard import lessons
+from dashboard.course import CHAPTERS, LEVELS, START
 from dashboard.labs import services
 from dashboard.lesson_words import asks_words, came_words
 from dashboard.models import Lab
@@ -48,33 +50,83 @@ def played(name: str = NAME, until_s: float = 0, **changes: str) -> Json:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_every_lesson_has_its_line_under_its_model(language: str) -> None:
-    text = page(language)
+def test_every_lesson_stands_in_its_chapter_with_level_length_still_and_address(language: str) -> None:
+    text, words = page(language), catalogue("learn")[language]
     short = "zh" if language.startswith("zh") else "en"
-    for each in lessons.shelved():
-        assert f'value="{each.name}"' in text
-        assert each.lesson.line[short].replace("'", "&#x27;") in text
-    order = [text.index(f'id="group-{group}"') for group in lessons.GROUPS]
-    assert order == sorted(order)
-    assert text.index('id="group-kafka"') < text.index(f'value="{NAME}"') < text.index('id="group-tubemq"')
-    assert (
-        text.index('id="group-kafka_cluster"')
-        < text.index('value="kafka_cluster_high_watermark"')
-        < text.index('value="kafka_cluster_acks"')
-    )
+    parts = re.split(r'<section class="chapter" id="(\w+)"', text)
+    chapters = dict(zip(parts[1::2], parts[2::2], strict=True))
+    assert list(chapters) == list(CHAPTERS)
+    for each in lessons.shelved().values():
+        (row,) = re.findall(
+            rf'<li [^>]*><a href="/learn/{each.name}/">.*?</li>', chapters[each.place.chapter], re.DOTALL
+        )
+        assert f">{html.escape(each.lesson.title[short])}</span>" in row
+        assert words[f"learn.level.{each.place.level}"] in row and row.count(
+            'class="no"'
+        ) == 2 - LEVELS.index(each.place.level)
+        assert words["learn.minutes"].replace("{minutes}", str(each.minutes)) in row
+        assert '<svg class="still"' in row
+    for name, body in chapters.items():
+        shown, _, rest = body.partition("<details>")
+        count = sum(each.place.chapter == name for each in lessons.shelved().values())
+        assert shown.count("<li ") == 3 and rest.count("<li ") == count - 3
+    start = re.search(r'<section id="start".*?</section>', text, re.DOTALL).group()  # type: ignore[union-attr]
+    assert re.findall(r'<li [^>]*><a href="/learn/(\w+)/">', start) == list(START)
 
 
-def test_each_file_can_be_read_from_the_list() -> None:
-    assert f'href="/learn/{NAME}.toml"' in page()
+def test_a_lesson_has_a_page_that_says_all_without_scripts() -> None:
+    for name in lessons.shelved():
+        answer = Client().get(f"/learn/{name}/?from=elsewhere")
+        text, told = answer.content.decode(), lessons.shelved()[name].lesson
+        assert answer.status_code == 200
+        assert f'<link rel="canonical" href="http://testserver/learn/{name}/">' in text
+        for said in (told.title, told.line, told.you_will_learn, told.watch_for):
+            assert html.escape(said["en"]) in text
+        captions = [step.caption["en"] for step in told.steps if step.caption]
+        frames = re.search(r'<ol class="frames">(.*?)</ol>', text, re.DOTALL).group(1)  # type: ignore[union-attr]
+        assert re.findall(r"<span data-en[^>]*>(.*?)</span></li>", frames) == [
+            html.escape(caption) for caption in captions
+        ]
+        assert f'name="scenario" value="{name}"' in text and "Made by the Highwater project" in text
+        assert f'href="/learn/{name}.toml"' in text and f'href="/learn/own/?from={name}"' in text
+
+
+def test_pages_of_a_chapter_lead_from_its_first_lesson_to_its_last() -> None:
+    name, seen = "kafka_group_broadcast", []
+    while name:
+        seen.append(name)
+        text = Client().get(f"/learn/{name}/").content.decode()
+        after = re.search(r'href="/learn/(\w+)/"><span class="s m" data-say="learn.next">', text)
+        name = after.group(1) if after else ""
+    assert seen == [each for levels in CHAPTERS["log"].values() for each in levels]
+
+
+def test_a_lesson_that_was_begun_goes_on_in_its_lab_while_that_is_there() -> None:
+    client = Client()
+    client.post("/learn/play/", {"scenario": NAME})
+    lab = Lab.objects.get()
+    assert client.get(f"/learn/{NAME}/?lab={lab.pk}")["Location"] == f"/lab/{lab.pk}/kafka/groups/"
+    for gone in ("nix", "../../", services.lab_open(request={"consumers": 1}).lab.pk):
+        assert client.get(f"/learn/{NAME}/", {"lab": gone}).status_code == 200
+
+
+def test_no_lesson_has_the_name_of_another_address_and_an_unknown_one_has_no_page() -> None:
+    assert not {"own", "play"} & set(lessons.shelved())
+    assert Client().get("/learn/nix/").status_code == 404
+
+
+def test_each_file_can_be_read_and_the_editor_begins_with_it() -> None:
     answer = Client().get(f"/learn/{NAME}.toml")
-    assert answer["Content-Type"] == "text/plain; charset=utf-8" and answer.content.decode() == read_file(
-        shelf()[NAME]
-    )
+    text = read_file(shelf()[NAME])
+    assert answer["Content-Type"] == "text/plain; charset=utf-8" and answer.content.decode() == text
     assert Client().get("/learn/nix.toml").status_code == 404
+    assert html.escape(text) in Client().get(f"/learn/own/?from={NAME}").content.decode()
+    assert Client().get("/learn/own/?from=nix").status_code == 200
+    assert 'href="/learn/own/"' in page()
 
 
 def test_a_lesson_takes_as_long_as_its_speeds_say() -> None:
-    by_name = {each.name: each for each in lessons.shelved()}
+    by_name = lessons.shelved()
     assert by_name[NAME].watch_us == 25_000_000
     # 6.1 s, then 48.9 s twenty times as fast, then 13 s.
     assert by_name["kafka_eager_join"].watch_us == pytest.approx(
@@ -131,6 +183,7 @@ def test_play_is_under_the_same_quota_as_any_other_lab(monkeypatch: pytest.Monke
     assert client.post("/learn/play/", {"scenario": NAME}).status_code == 302
     answer = client.post("/learn/play/", {"scenario": NAME})
     assert answer.status_code == 429 and int(answer["Retry-After"]) > 0
+    assert f'value="{NAME}"' in answer.content.decode()
     assert "your network address has reached its limit" in answer.content.decode()
     assert Lab.objects.count() == 1
 
@@ -178,6 +231,7 @@ def test_what_is_wrong_in_a_text_is_said_with_its_line_and_the_text_stays(
         shown = answer.content.decode()
         assert answer.status_code == 400
         assert message in shown
+        assert f'class="editor" data-line="{re.search("[0-9]+", message)[0]}"' in shown  # type: ignore[index]
         assert new.replace('"', "&quot;") in shown
     assert not Lab.objects.exists()
 
@@ -263,10 +317,10 @@ def draw(view: Json, language: str) -> str:
     with translation.override(language):
         context = base_context(RequestFactory().get("/"), "stage")
         context["page"] |= lab_page("x", seq=1, epoch=0, is_owner=True, csrf="t")
-        html = render_to_string(
+        text = render_to_string(
             "dashboard/stage.html", context | stage_context(view, context["catalogue"][language])
         )
-    return re.sub(r"<script.*?</script>", "", html, flags=re.DOTALL)
+    return re.sub(r"<script.*?</script>", "", text, flags=re.DOTALL)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -281,14 +335,3 @@ def test_first_frame_has_the_panel_with_all_that_later_frames_write(language: st
     assert 'id="lesson"' not in draw(
         {name: part for name, part in view.items() if name != "lesson"}, language
     )
-
-
-def test_chapters_stand_at_the_top_each_with_its_number_of_lessons() -> None:
-    html = page()
-    nav, rest = re.search(r'<nav class="chapters".*?</nav>', html).group(), html.split("</nav>")[-1]  # type: ignore[union-attr]
-    links = re.findall(r'href="#([\w-]+)"[^>]*><span[^>]*>[^<]+</span> <span class="n m">(\d+)<', nav)
-    sections = re.findall(r'<section aria-labelledby="(group-\w+)">(.*?)</section>', rest, re.DOTALL)
-    assert links == [(name, str(body.count("<li>"))) for name, body in sections] and sum(
-        int(count) for _, count in links
-    ) == len(shelf())
-    assert 'href="#own"' in nav and 'id="own"' in rest and "章节" in page("zh-hans")

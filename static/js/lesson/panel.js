@@ -1,6 +1,7 @@
 // The panel of a lesson: what to watch for, the checks as their numbers come, and at the end what one has learned.
 
 import { textOnce } from "../base/dom.js";
+import { browserStorage, keepPlace, labIn } from "./kept.js";
 
 export function createLesson(root) {
   const slots = [...root.querySelectorAll("[data-lesson]")].map((element) => [
@@ -9,9 +10,11 @@ export function createLesson(root) {
   const rows = [...root.querySelectorAll("[data-check]")].map((row) => ({
     row, texts: [...row.querySelectorAll("[data-of]")].map((element) => [element.dataset.of, textOnce(element)]),
   }));
+  const lab = labIn(location.pathname), storage = browserStorage();
   let wasOver = root.hasAttribute("data-over");
 
   function write(lesson) {
+    if (lab) keepPlace(lesson, lab, storage, Date.now());
     for (const [name, set, element] of slots) {
       set(lesson.slots[name]);
       const isEmpty = lesson.slots[name] === "";

@@ -30,6 +30,9 @@ export function lessonOf(view, say) {
   const known = checks.filter(({ state }) => state !== "not_yet");
   const held = known.filter(({ state }) => state === "holds").length;
   return {
+    name: lesson.title.en,
+    frame: lesson.caption + 1,
+    frames: lesson.captions.length,
     is_over: isOver,
     slots: {
       title: own(lesson.title),
