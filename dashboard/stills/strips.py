@@ -130,8 +130,8 @@ def detectors(lanes: list[Json], language: str) -> str:
         if lane["of_us"] is None:
             shapes += line(f"M{x - 7} {y}l5 6l9 -11", "tick")
         seconds = round((lane["waited_us"] if lane["of_us"] is None else lane["of_us"]) / 1_000_000)
-        both = {"en": f"{seconds} s", "zh": f"{seconds} 秒"}
-        css = "n" if lane["of_us"] is None else "n m"
+        both = {"en": f"{seconds} s", "zh": f"{seconds}秒"}
+        css = "n s" if lane["of_us"] is None else "n m s"
         shapes += text(x, y + 42, both[language], css, "middle", both)
     return shapes
 
