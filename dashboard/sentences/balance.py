@@ -36,7 +36,9 @@ BALANCE = {
     "balance.sub.dealt": _(
         "One program shares them out for all, and each client registers its own; a broker takes one owner for each."
     ),
-    "balance.sub.hand": _("A list by hand overrules the rule for its client; a broker takes one owner for each."),
+    "balance.sub.hand": _(
+        "A list by hand overrules the rule for its client; a broker takes one owner for each."
+    ),
     "balance.sub.served": _("The master gives them out, and hears from each client what it holds."),
     "balance.sub.nobody": _("The brokers keep the records and how far the group has confirmed."),
     "balance.offline.kept": _(

@@ -93,11 +93,11 @@ def table(rows: dict[int, Any]) -> dict[Hashable | None, Any]:
     return {key: value for key, value in latest.items() if not CONTENTS.is_tombstone(value)}
 
 
-MISSED_A_TOMBSTONE, UNCLEAN_WITH_GAPS = 3883374387, 3883374589
+MISSED_A_TOMBSTONE, UNCLEAN_WITH_GAPS, LED_ALONE_UNSEEN = 3883374387, 3883374589, 2732003152
 
 
 @pytest.mark.parametrize("config", CONFIGS)
-@pytest.mark.parametrize("seed", seeds(found=[MISSED_A_TOMBSTONE, UNCLEAN_WITH_GAPS]))
+@pytest.mark.parametrize("seed", seeds(found=[MISSED_A_TOMBSTONE, UNCLEAN_WITH_GAPS, LED_ALONE_UNSEEN]))
 def test_laws_hold_and_each_replica_has_the_same_table_where_logs_are_compacted(
     seed: int, config: str
 ) -> None:

@@ -37,7 +37,7 @@ from broker_core.kafka.cluster.ledger import GONE, GONE_ENTRY, Entry, Ledger, Lo
 from broker_core.kafka.cluster.names import CONTROLLER
 from broker_core.kafka.cluster.state import BrokerState, TopicPartition
 from broker_core.kafka.replication.fetcher import Truncation
-from broker_core.kafka.replication.registration import NO_LEADER, PartitionRegistration
+from broker_core.kafka.replication.registration import PartitionRegistration
 from broker_core.kafka.replication.replica_log import LightLog
 from broker_core.sim.slot import CRASHED
 from broker_core.sim.world import World
@@ -78,7 +78,8 @@ class ClusterLaws:
             key = (event.data.get("topic", ""), event.data.get("partition", -1))
             if event.kind == "kafka.partition.leader_changed":
                 ledger, leader = self.ledger(key), event.data["leader"]
-                ledger.alone = leader if event.data["isr"] == [leader] else NO_LEADER
+                if event.data["isr"] == [leader]:
+                    ledger.alone.add(leader)
                 if event.rule == "kafka.election.unclean":
                     ledger.unclean_epoch, ledger.is_troubled = event.data["leader_epoch"], True
             elif event.kind == "kafka.replica.truncated":
@@ -229,6 +230,7 @@ class ClusterLaws:
             if ledger.unclean_epoch >= 0 and log.settings.cleanup_compact:
                 self._forget_gaps(log, ledger)
             ledger.unclean_epoch = -1
+        ledger.alone.intersection_update({leader.broker_id})
         if leader.settings.truncation is Truncation.HIGH_WATERMARK:
             return  # a follower cuts committed records off, and fetches them again
         # Whom the controller has taken out, as a replica that moved away, may have deleted its log before its
@@ -337,7 +339,7 @@ class ClusterLaws:
             reason = TRUNCATED
         elif len(gone) >= min_isr:
             reason = DESTROYED
-        elif ledger.alone == leader.broker_id and leader.broker_id in gone:
+        elif ledger.alone.intersection(gone):
             reason = LAST_MEMBER
         elif ledger.is_troubled and leader.settings.truncation is Truncation.HIGH_WATERMARK:
             reason = DIVERGED

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from broker_core.kafka.cluster.state import TopicPartition
-from broker_core.kafka.replication.registration import NO_LEADER
 from broker_core.kafka.replication.replica_log import LightLog
 
 GONE = "compacted"
@@ -40,8 +39,8 @@ class Loss(NamedTuple):
 class Ledger:
     """One partition. start: offset of the first entry; below it, what was deleted is not compared. sequences: where each producer's sequence is.
 
-    leader_epoch: the highest one in which somebody led. alone: a leader that was the only member of the ISR
-    when it was elected.
+    leader_epoch: the highest one in which somebody led. alone: leaders that were the only member of the ISR when they
+    were elected: the one of now, and those of whom nobody has looked at what came after them.
     unclean_epoch: of an unclean election whose leader was not looked at yet; -1: none. is_troubled: there was
     an unclean election, or a copy was destroyed: a leader that did not know yet may have committed, alone,
     what nobody saw here. had_truncation: a cut to the high watermark.
@@ -56,7 +55,7 @@ class Ledger:
     had_truncation: bool = False
     destroyed: dict[int, int] = field(default_factory=dict)
     leader_epoch: int = -1
-    alone: int = NO_LEADER
+    alone: set[int] = field(default_factory=set)
 
     @property
     def end(self) -> int:
