@@ -262,3 +262,27 @@ def test_a_lane_without_clients_says_so_and_a_key_adds_one(
     page.keyboard.press("a")
     let_pass(page, 8)
     wait_text(page, "h1", "One client reads all 12 partitions.")
+
+
+def test_a_lesson_opens_here_with_its_caption_checks_and_pictures_in_the_first_view(
+    profile: Profile, site: SupervisedSite, let_pass: Pass
+) -> None:
+    page = profile().new_page()
+    page.goto(site.url + "learn/")
+    page.locator("[name=scenario][value=tubemq_source_count_off]").evaluate(
+        "(button) => button.form.requestSubmit(button)"
+    )
+    page.wait_for_url("**/tubemq/**")
+    wait_frame(page)
+    let_pass(page, 22)
+    wait_text(page, "[data-lesson-caption]", "with 1:orders:0 as well, by mistake")
+    wait_text(page, "h1", "c1 and c2 both want 1:0.")
+    wait_text(page, "[data-check]", "holds")
+    for wide, tall in ((1440, 900), (1280, 720)):
+        page.set_viewport_size({"width": wide, "height": tall})
+        wait_frame(page)
+        fold = page.locator(".trans").bounding_box()
+        assert fold is not None
+        for part in ("[data-lesson-caption]", "#lesson", "#difference", "#brokers", "#calls", ".why"):
+            assert bottom(page, part) <= fold["y"], (part, wide)
+    save(page, "tubemq-lesson")

@@ -33,7 +33,8 @@ export function answerWords(call, answer, say) {
   if (call === "shutdown") return { code: "", look: "", text: say("balance.call.void") };
   const shown = hasValue ? (BRIEF[call] ?? valueText)(value, say) : argumentText(call, argument);
   if (code === null || code === undefined) return { code: "", look: "", text: shown };
-  return { code: String(code), look: code === 200 ? "ok" : "er", text: shown };
+  const isOk = code === 200;
+  return { code: String(code), look: isOk ? "ok" : "er", text: isOk ? shown : shown || say(`balance.code.${code}`) };
 }
 
 const BRIEF = {

@@ -4,7 +4,7 @@
 
 import { paint } from "../drawing/paint.js";
 
-const NAME = 150, HEAD = 24, ROW = 30, BAR = 16, RIGHT = 120, LABELLED = 56, LINE = 20, CHARACTER = 8;
+const NAME = 150, HEAD = 24, ROW = 30, BAR = 16, RIGHT = 120, LABELLED = 56, LINE = 20, CHARACTER = 8, APART = 60;
 export const ROWS_MOST = 8;
 
 // clients: of a panel. -> [{name, us, isOver, parts, apart: [[what, us]]}] the slowest first; isOver: its first
@@ -30,7 +30,7 @@ export function layout(lanes, { width, bound, words, colorOf }) {
   const shapes = [];
   const centred = (id, at, y, text, look) =>
     shapes.push({ id, tag: "text", x: at, y, "text-anchor": "middle", text, class: look });
-  for (const tick of ticks(most, isNarrow)) {
+  for (const tick of ticks(most, wide)) {
     const d = `M${x(tick)} ${HEAD}V${HEAD + (rows.length + 1) * ROW}`;
     shapes.push({ id: `line/${tick}`, tag: "path", d, class: "rule" });
     centred(`tick/${tick}`, x(tick), 15, words.seconds(tick), "n m");
@@ -97,8 +97,9 @@ const timeWords = (us, isOver, apart, words) =>
     ...apart.map(([what, apartUs]) => words.apart(what, apartUs)),
   ].join(" · ");
 
-function ticks(most, isNarrow) {
-  const step = (isNarrow ? 20e6 : 10e6) * Math.max(1, Math.ceil(most / 80e6));
+// In steps of 10 s, or as many of them as their words need.
+function ticks(most, wide) {
+  const step = 10e6 * Math.max(1, Math.ceil((APART * most) / (wide * 10e6)));
   return Array.from({ length: Math.floor(most / step) + 1 }, (_, place) => place * step);
 }
 

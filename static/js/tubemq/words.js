@@ -195,10 +195,19 @@ export function brokerCode({ state, accepts_subscribe: accepts, is_black_listed:
   return !accepts ? "closed" : isListed ? "black_listed" : "online";
 }
 
+// Whom its broker has refused: it does not ask again yet, or did so in its last pass.
+const refusedOf = ({ clients, partitions }, key) => Object.keys(clients).filter((name) =>
+  partitions[key].refused.includes(name) || (clients[name].state === "started" && clients[name].pass?.refused?.[key]));
+
 // Who reads a partition, or why nobody does, in a few words.
 function readerWords(panel, key, partition, atUs, say) {
-  const { owner, refused, takers, unread } = partition;
+  const { owner, takers, unread } = partition, refused = refusedOf(panel, key);
   const rivals = [...new Set([...refused, ...running(panel, takers)])].filter((name) => name !== owner);
+  if (!partition.is_subscribable && unread === null) {
+    const isClosed = brokerCode(panel.brokers[partition.broker]) === "closed";
+    const why = say(isClosed ? "balance.brief.no_subscribing" : "balance.brief.black_listed");
+    return { look: "has", tone: "wa", text: say("balance.owner_but", { owner, why }) };
+  }
   if (!partition.is_subscribable) {
     const consumer = takers[0] ?? null;
     return { look: "void", tone: "m", text: consumer ? say("balance.waits_for", { consumer }) : say("balance.nobody") };

@@ -59,6 +59,14 @@ test("two clients that want one partition are named with it", () => {
   assert.ok(says(fight, /balance.fought/));
   const soon = changed(fight, ({ partitions }) => (Object.values(partitions)[0].refused = []));
   assert.ok(says(soon, /balance.rivalled .*"rival":"c4"/) && !says(soon, /balance.fought/), "410 comes with its pass");
+  const again = changed(soon, ({ clients: { c4 }, partitions }) =>
+    Object.assign(c4, { pass: { registers: [], refused: { [Object.keys(partitions)[0]]: 410 } } }));
+  assert.ok(says(again, /balance.fought/), "it was refused, and asks again with its next pass");
+  const closed = changed(WELL, ({ partitions, brokers: all }) => {
+    all[1].is_black_listed = true;
+    for (const key of all[1].partitions) partitions[key].is_subscribable = false;
+  });
+  assert.ok(says(closed, /balance.owner_but .*black_listed/), "its owner reads on until its map says so");
   assert.equal(fightsOf(panelOf(WELL)).length, 0);
 });
 
@@ -260,6 +268,7 @@ test("each of the 17 calls has its last answer in words", () => {
   const told = (call, answer) => answerWords(call, { value: null, exception: "", why: "", ...answer }, say);
   assert.equal(told("connect2Partition", { code: 422, argument: "2:flights:1" }).look, "er");
   assert.equal(told("connect2Partition", { code: 200, argument: "2:flights:1, -1" }).text, "2:1, -1");
+  assert.equal(told("getMessage", { code: 404, argument: "" }).text, "balance.code.404 {}");
   assert.equal(answerWords("connect2Partition", null, say).text, "balance.call.never {}");
   assert.equal(told("confirmConsume", { code: 400, argument: "2:flights:1:7" }).text, "2:flights:1:7");
   const thrown = told("confirmConsume", { code: null, exception: "NumberFormatException" });

@@ -102,7 +102,8 @@ def why_unread(
     master's next cycle, None where the master does not balance. map_us: when the master computes a map that shows it, None
     where its map does.
     """
-    if unsubscribable:
+    # A broker serves whom it has registered, until the client's own map tells it to release.
+    if unsubscribable and (unsubscribable == BROKER_OFFLINE or not is_read):
         return {"code": unsubscribable}
     if not takers:
         if clients == 0:

@@ -259,3 +259,24 @@ def test_cause_names_whom_the_groups_count_means_not_who_would_take_it_by_anothe
         assert unread and any("c3" in each["takers"] for each in unread.values())
         for each in unread.values():
             assert (each["node"], each["unread"]["consumer"]) == (0, "c1")
+
+
+@pytest.mark.parametrize(
+    ("kind", "args", "code"),
+    [
+        ("tubemq_accept", {"broker": 3, "accepts": False}, "no_subscribing"),
+        ("tubemq_black_list", {"listed": True}, "black_listed"),
+    ],
+)
+def test_partition_that_may_not_be_subscribed_is_read_until_its_client_releases_it(
+    kind: str, args: Any, code: str
+) -> None:
+    lab = lab_of(consumers=2, **LANES)
+    at(lab, 15, kind, **args)
+    at(lab, 16)
+    shown = panel(lab)["partitions"]
+    closed = [key for key, each in shown.items() if not each["is_subscribable"]]
+    assert closed and all(shown[key]["unread"] is None and shown[key]["owner"] for key in closed)
+    at(lab, 60)
+    shown = panel(lab)["partitions"]
+    assert all(shown[key]["unread"]["code"] == code and shown[key]["owner"] is None for key in closed)
