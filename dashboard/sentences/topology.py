@@ -291,6 +291,7 @@ TOPOLOGY = {
     "topology.form.import": _("Import definitions"),
     "topology.form.publish": _("Publish"),
     "topology.cancel": _("Cancel"),
+    "topology.waits": _("The lab is paused: this order waits until it runs."),
     "topology.file": _("Definitions file"),
     "topology.not_json": _("must be JSON"),
     "topology.rows.name": _("name"),

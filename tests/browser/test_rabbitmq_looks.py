@@ -1,10 +1,12 @@
 """How the RabbitMQ page looks: its chart in a paused lab, where no frame comes that would draw it; what a phone shows
 first of a queue; fields that show what is typed."""
 
+import json
+
 from playwright.sync_api import expect
 
 from tests.browser.conftest import wait_text
-from tests.browser.test_rabbitmq_page import Pass, Profile, open_page, order
+from tests.browser.test_rabbitmq_page import ANSWER, Pass, Profile, open_page, order
 from tests.supervisor.site import SupervisedSite
 
 
@@ -53,6 +55,52 @@ def test_a_queue_without_samples_has_no_other_queues_lines_under_its_name(
     expect(orders.locator("#series-wait")).to_be_hidden()
     orders.select_option("#vhost", "shop")
     expect(orders.locator("#series .legendtext").first).to_have_text("ready")
+
+
+def test_a_refused_import_keeps_its_text_and_the_next_one_has_one_answer(
+    profile: Profile, site: SupervisedSite, let_pass: Pass
+) -> None:
+    page = open_page(profile(), site)
+    queue = {"name": "imported", "vhost": "shop", "durable": True, "auto_delete": False}
+    bad = json.dumps({"queues": [queue | {"arguments": {"x-message-ttl": -1}}]})
+    order(page, "import", definitions=bad)
+    wait_text(
+        page, "#order .bad", "406 PRECONDITION_FAILED - invalid arg 'x-message-ttl' for queue 'imported'"
+    )
+    assert page.input_value("#order [name=definitions]") == bad
+    expect(page.locator("#notice")).to_be_hidden()
+    good = [queue | {"arguments": {}}, queue | {"name": "left", "arguments": {"x-queue-type": "quorum"}}]
+    order(page, "import", definitions=json.dumps({"queues": good}))
+    let_pass(page, 3)
+    wait_text(page, ANSWER, "Import definitions: done. Quorum queues and streams, here durable queues: left.")
+    expect(page.locator("#order")).to_be_hidden()
+    page.select_option("#vhost", "shop")
+    expect(page.locator("#queues tr[data-key=imported]")).to_be_visible()
+    expect(page.locator("#answers li")).to_have_count(1)
+    order(page, "user", name="till")
+    wait_text(page, "#order .bad", "till")
+    expect(page.locator("#order")).to_be_visible()
+    assert page.input_value("#order [name=name]") == "till"
+
+
+def test_an_order_in_a_paused_lab_says_at_its_form_that_it_waits(
+    profile: Profile, site: SupervisedSite, let_pass: Pass
+) -> None:
+    page = open_page(profile(), site)
+    page.select_option("#user", "guest")
+    page.keyboard.press(" ")
+    page.wait_for_selector("body[data-still]")
+    order(page, "get", name="parked")
+    wait_text(page, "#order", "The lab is paused: this order waits until it runs.")
+    page.click("#publish")
+    wait_text(page, "#try-waits", "The lab is paused")
+    order(page, "vhost", name="more")
+    expect(page.locator("#order")).to_be_hidden()
+    page.keyboard.press("Escape")
+    page.click("#play")
+    expect(page.locator("#try-waits")).to_be_hidden()
+    let_pass(page, 2)
+    expect(page.locator("#answers li")).to_have_count(3)
 
 
 def test_a_phone_shows_of_each_queue_why_it_grows_and_how_deep_it_is(

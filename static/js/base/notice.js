@@ -17,7 +17,7 @@ export function createNotice(box) {
     hide();
     act?.();
   });
-  return function notice(message, { near = null, kind = "error", label = "", onAction = null } = {}) {
+  function notice(message, { near = null, kind = "error", label = "", onAction = null } = {}) {
     text.textContent = message;
     box.dataset.kind = kind;
     action.hidden = !onAction;
@@ -28,5 +28,10 @@ export function createNotice(box) {
     else for (const side of ["left", "top"]) box.style.removeProperty(side);
     clearTimeout(timer);
     if (!onAction || kind !== "error") timer = setTimeout(hide, STAYS_MS);
+  }
+  // What was refused before is not of the next order.
+  notice.clearError = () => {
+    if (box.dataset.kind === "error" && action.hidden) hide();
   };
+  return notice;
 }

@@ -11,7 +11,8 @@ import { openSocket } from "../feed/socket.js";
 const $ = (id) => document.getElementById(id);
 
 // take(view, seq, events): a newer view is here. current(): the one that is shown. near: where a refusal stands.
-export function createFeed({ freshness, notice, near, current, take }) {
+// hear(event): of each event first; whether it is a refusal that stands at its form.
+export function createFeed({ freshness, notice, near, current, take, hear = () => false }) {
   const gone = createGone(notice);
   let socket = null;
   const receive = createLive({
@@ -21,7 +22,7 @@ export function createFeed({ freshness, notice, near, current, take }) {
     acknowledge: (seq) => socket?.acknowledge(seq),
     onChange(view, seq, events) {
       freshness.frame(view.at_us, view.speed, view.playing);
-      const reason = refusalIn(events, page.language);
+      const reason = refusalIn(events.filter((event) => !hear(event)), page.language);
       if (reason !== null) notice(say("notice.refused", { reason }), { near });
       gone.frame();
       take(view, seq, events);

@@ -24,6 +24,7 @@ export function createOrders({ isStopped, notice }) {
   // For a form, which shows a refusal itself: fails with it. Somebody else's lab refuses with 403.
   async function send(order, near) {
     let isTold = false;
+    notice.clearError();
     const told = (code, kind) => {
       isTold = true;
       notice(say(code), { near, kind });

@@ -4,17 +4,19 @@
 import { speak } from "../base/chrome.js";
 import { Refusal } from "../base/commands.js";
 import { clearErrors, clearWhenChanged, showErrors } from "../base/field_errors.js";
-import { fillSelect } from "../base/dom.js";
+import { fillSelect, setText } from "../base/dom.js";
 import { FORMS, argsOf, atFile } from "./forms.js";
 import { createTableRows } from "./table_rows.js";
 import { FieldError } from "./table_values.js";
 
-// box: holds the buttons. form: is filled with the fields of the open one. kinds: the registry's. send(command): a
-// promise that fails with a Refusal. choicesOf(name): [[value, words]] of a list of choices. context(): {vhost, user}.
-// knownOf(verb, values): what is there already, to begin with and when another is chosen.
-// -> {open(verb, values), write(): new choices, pressKey}
-export function createForms(box, form, { kinds, send, fail, choicesOf, context, knownOf, say }) {
-  let shown = null, inputs = {};
+// box: holds the buttons. form: is filled with the fields of the open one. kinds: the registry's. sent: of sent.js.
+// choicesOf(name): [[value, words]] of a list of choices. context(): {vhost, user}. knownOf(verb, values): what is
+// there already, to begin with and when another is chosen. isPaused(): the lab's clock does not move.
+// -> {open(verb, values), write(): new choices, and whether an order waits}
+export function createForms(
+  box, form, { kinds, sent, fail, choicesOf, context, knownOf, isPaused, language, say },
+) {
+  let shown = null, inputs = {}, last = null;
   const buttons = {};
   for (const verb of Object.keys(FORMS).filter((one) => `rabbitmq_${one}` in kinds)) {
     const button = buttons[verb] = document.createElement("button");
@@ -32,7 +34,8 @@ export function createForms(box, form, { kinds, send, fail, choicesOf, context, 
   const cancel = Object.assign(document.createElement("button"), { type: "button", className: "btn" });
   speak(cancel, "topology.cancel");
   foot.append(submit, cancel);
-  form.append(fields, foot);
+  const waits = Object.assign(document.createElement("p"), { className: "s m", role: "status", hidden: true });
+  form.append(fields, foot, waits);
   clearWhenChanged(form);
 
   function show(verb, values = {}) {
@@ -42,7 +45,8 @@ export function createForms(box, form, { kinds, send, fail, choicesOf, context, 
     if (verb === null) return;
     buttons[verb].setAttribute("aria-expanded", "true");
     clearErrors(form);
-    inputs = {};
+    [inputs, last] = [{}, null];
+    writeWait();
     fields.replaceChildren(...FORMS[verb].fields.map((field) => fieldOf(field, values[field.name])));
     speak(submit, `topology.form.${verb}`);
     fields.querySelector("input, select, textarea").focus();
@@ -102,8 +106,9 @@ export function createForms(box, form, { kinds, send, fail, choicesOf, context, 
       const values = Object.fromEntries(Object.entries(inputs).map(([name, input]) => [name, valueOf(input)]));
       const args = { ...argsOf(verb, values), ...(FORMS[verb].isMethod ? context() : {}) };
       clearErrors(form);
-      await send({ kind: `rabbitmq_${verb}`, args });
-      if (FORMS[verb].isOnce && shown === verb) close();
+      last = takeOf(verb);
+      await sent.send({ kind: `rabbitmq_${verb}`, args }, last);
+      writeWait();
     } catch (error) {
       if (error instanceof FieldError) showErrors(form, { [error.field]: [say(error.message)] });
       else if (
@@ -114,6 +119,25 @@ export function createForms(box, form, { kinds, send, fail, choicesOf, context, 
       submit.removeAttribute("aria-busy");
     }
   });
+  // What comes of an order, while its form is the one that sent it: a refusal leaves all that was typed.
+  function takeOf(verb) {
+    const take = {
+      answered: ({ kind }) => kind.startsWith("rabbitmq.server.") && FORMS[verb].isOnce && last === take && close(),
+      refused({ data }) {
+        if (last !== take) return false;
+        const named = Object.keys(data.fields).map((name) => [name, [data.words[language()]]]);
+        const fields = atFile(verb, Object.fromEntries(named), say), isFocused = form.contains(document.activeElement);
+        return named.length > 0 && !showErrors(form, fields, { isFocused }).length;
+      },
+    };
+    return take;
+  }
+
+  function writeWait() {
+    waits.hidden = !(isPaused() && sent.isWaiting(last));
+    if (!waits.hidden) setText(waits, say("topology.waits"));
+  }
+
   form.addEventListener("keydown", (event) => {
     if (event.key !== "Escape") return;
     event.stopPropagation();
@@ -121,10 +145,11 @@ export function createForms(box, form, { kinds, send, fail, choicesOf, context, 
   });
   cancel.addEventListener("click", close);
 
+  // The focus goes back to the button, unless it is elsewhere by now.
   function close() {
-    const verb = shown;
+    const verb = shown, isHeld = form.contains(document.activeElement);
     show(null);
-    buttons[verb]?.focus();
+    if (isHeld) buttons[verb]?.focus();
   }
 
   box.addEventListener("click", (event) => {
@@ -140,8 +165,9 @@ export function createForms(box, form, { kinds, send, fail, choicesOf, context, 
 
   return {
     open: show,
-    // New names to choose from.
+    // New names to choose from, and whether the last order waits.
     write() {
+      writeWait();
       for (const { name, choices, kind } of FORMS[shown]?.fields ?? []) {
         if (kind === "choice") fillSelect(inputs[name], choicesOf(choices), inputs[name].value);
       }

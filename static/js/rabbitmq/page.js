@@ -28,6 +28,7 @@ import { ratesOf, seriesOf } from "./rates.js";
 import { createPath } from "./path_panel.js";
 import { createRows } from "./rows_table.js";
 import { createSeries } from "./series.js";
+import { createSent } from "./sent.js";
 import { shapeOf, shownOf } from "./shown.js";
 import { createTrace } from "./trace_panel.js";
 import { createTry } from "./try_panel.js";
@@ -101,6 +102,7 @@ function drawFrame(isForced = false) {
   path.follow(now.paths, partOf(graph));
   forms.write();
   allowed.write({ users: now.users, user });
+  tryPanel.writeWait();
   const answered = [vhost, user, $("try-exchange").value, exchanges, Object.keys(graph.bindings), now.users];
   tryPanel.follow(JSON.stringify(answered));
   drawSeries(now, graph, rates, isForced);
@@ -202,6 +204,10 @@ function drawAnswers() {
 
 const orders = createOrders({ isStopped: () => Boolean(page.stopped || view.feed?.failed), notice });
 const send = (command) => orders.send({ lane, ...command });
+const sent = createSent({
+  send,
+  refuse: (event) => notice(say("notice.refused", { reason: event.data.words[page.language] }), { near: $("verbs") }),
+});
 const command = (near, given) => orders.command(near, { lane, ...given });
 const context = () => ({ vhost, user });
 const named = (names) => names.map((name) => [name, name]);
@@ -227,13 +233,15 @@ function knownOf(verb, values) {
   return { ...of, exchange, ...(topics?.[of.vhost]?.[exchange] ?? { write: ".*", read: ".*" }) };
 }
 const forms = createForms($("orders"), $("order"), {
-  kinds: own.verbs, send, fail: orders.fail, choicesOf, context, knownOf, say,
+  kinds: own.verbs, sent, fail: orders.fail, choicesOf, context, knownOf, isPaused: () => !view.playing, say,
+  language: () => page.language,
 });
 const allowed = createAllowed($, {
   url: own.allowed, operations: own.operations, context: () => ({ lane, vhost }), say,
 });
 const tryPanel = createTry($, {
-  url: own.try, send, fail: orders.fail, say, context: () => ({
+  url: own.try, sent, fail: orders.fail, say, isPaused: () => !view.playing, language: () => page.language,
+  context: () => ({
     lane, vhost, user, alternateOf: (name) => panel().vhosts[vhost].exchanges[name]?.alternate ?? "",
   }),
   show(found) {
@@ -327,7 +335,7 @@ onKeys((event) => {
 // -- frames -----------------------------------------------------------------------------------------------------------
 
 const feed = createFeed({
-  freshness, notice, near: $("verbs"), current: () => view,
+  freshness, notice, near: $("verbs"), current: () => view, hear: sent.hear,
   take(newView, newSeq, events) {
     [view, seq] = [newView, newSeq];
     const told = events.filter((event) => event.lane === lane && answerWords(event, say));

@@ -14,9 +14,18 @@ const BY_KEY = ["direct", "topic"];
 
 const cellOf = (tag, properties) => Object.assign(document.createElement(tag), properties);
 
-// say(code, params). context(): {lane, vhost, user}. show(tried): null while there is none.
-export function createTry($, { url, send, fail, context, show, say }) {
+// say(code, params). sent: of sent.js. context(): {lane, vhost, user}. show(tried): null while there is none.
+// isPaused(): the lab's clock does not move.
+export function createTry($, { url, sent, fail, context, show, isPaused, language, say }) {
   let waits = 0, asked = "", answer = null, number = 0, isRefused = false;
+  const published = {
+    answered() {},
+    refused({ data }) {
+      const named = Object.keys(data.fields).map((name) => [name, [data.words[language()]]]);
+      const isFocused = form.contains(document.activeElement);
+      return named.length > 0 && !showErrors(form, Object.fromEntries(named), { isFocused }).length;
+    },
+  };
   const form = $("try");
   clearWhenChanged(form);
   const rows = createTableRows({ field: "args.headers", code: "topology.field.headers", say });
@@ -139,7 +148,8 @@ export function createTry($, { url, send, fail, context, show, say }) {
         priority: $("try-priority").value.trim() === "" ? -1 : Number($("try-priority").value),
       };
       clearErrors(form);
-      await send({ kind: "rabbitmq_publish", args });
+      await sent.send({ kind: "rabbitmq_publish", args }, published);
+      writeWait();
     } catch (error) {
       if (error instanceof FieldError) showErrors(form, { [error.field]: [say(error.message)] });
       else if (
@@ -151,9 +161,15 @@ export function createTry($, { url, send, fail, context, show, say }) {
     }
   });
 
+  function writeWait() {
+    const isShown = isPaused() && sent.isWaiting(published);
+    $("try-waits").hidden = !isShown;
+    if (isShown) setText($("try-waits"), say("topology.waits"));
+  }
+
   return {
     redraw: write,
-    isTyped,
+    isTyped, writeWait,
     // Asks again when what the answer follows from has changed. mark: a summary of it.
     follow(mark) {
       if (mark === asked) return;

@@ -124,7 +124,8 @@ export function answerWords({ kind, inputs, data }, say) {
     const verb = say(`topology.form.${controlled}`), more = sentences(leftOutWords(data?.left_out ?? {}, say));
     return { text: say(more ? "topology.answer.done_but" : "topology.answer.done", { verb, more }), isBad: false };
   }
-  if (kind !== "rabbitmq.operator.answered") return null;
+  // An import is answered by the server as a whole: what it declares in each virtual host is no answer of its own.
+  if (kind !== "rabbitmq.operator.answered" || data.verb === "import") return null;
   if (data.verb === "get") return { text: gotWords(data, say), isBad: false };
   if (data.verb === "publish") {
     const way = ["nacked", "returned", "unrouted"].find((one) => data[one]) ?? "published";

@@ -357,6 +357,10 @@ test("an import says by name what the broker lacks", () => {
   const { text } = answerWords({ kind: "rabbitmq.server.import", inputs: {}, data }, say);
   assert.match(text, /topology.left_out.queues .*invoices.*audit/);
   assert.match(text, /topology.left_out.policies .*ha/);
+  const declared = { kind: "rabbitmq.operator.answered", inputs: {}, data: { verb: "import", vhost: "/" } };
+  assert.equal(answerWords(declared, say), null, "one import, one answer");
+  const inputs = { reply_code: 406, reply_text: "X" };
+  assert.ok(answerWords({ ...declared, kind: "rabbitmq.operator.refused", inputs }, say).isBad);
 });
 
 test("a try is summed up: copies, more ways to one queue, and what becomes of a message without one", () => {
