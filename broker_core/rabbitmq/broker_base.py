@@ -133,8 +133,8 @@ class BrokerBase:
         for consumer, position, redelivered, message in deliveries:
             channel = self.channels[consumer.channel]
             if ear is not None:
-                program = self.connections[channel.connection].name
-                ear.delivered(program, message, queue.state.name, redelivered, consumer.needs_ack)
+                program, state = self.connections[channel.connection].name, queue.state
+                ear.delivered(program, state.vhost, message, state.name, redelivered, consumer.needs_ack)
             if redelivered:
                 self.state.redelivered += 1
             if consumer.needs_ack:
@@ -317,7 +317,8 @@ class BrokerBase:
             for number, _, position, _ in channel.unacked.values():
                 queue = self.queues.get(number)
                 if queue is not None:
-                    self.ear.settled(self.program_of(channel.name), queue.bodies[position], queue.name, rule)
+                    program, message = self.program_of(channel.name), queue.bodies[position]
+                    self.ear.settled(program, queue.state.vhost, message, queue.name, rule)
 
     def discard_transaction(self, channel: Channel) -> None:
         """What it has published and not committed is nobody's."""

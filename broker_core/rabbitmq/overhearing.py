@@ -26,10 +26,12 @@ class Ear(Protocol):
     def refused(self, message: int, queue: str) -> None:
         """A queue at its limit does not take it."""
 
-    def delivered(self, program: str, message: int, queue: str, redelivered: bool, needs_ack: bool) -> None:
+    def delivered(
+        self, program: str, vhost: str, message: int, queue: str, redelivered: bool, needs_ack: bool
+    ) -> None:
         """To a consumer or a basic.get."""
 
-    def settled(self, program: str, message: int, queue: str, how: str) -> None:
+    def settled(self, program: str, vhost: str, message: int, queue: str, how: str) -> None:
         """how: ack, requeue or discard, or why its channel is gone, which gives it back."""
 
     def died(

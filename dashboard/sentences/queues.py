@@ -90,5 +90,5 @@ QUEUES = {
     "queue.growing.no_limit": _("unacked by {consumers}, without a prefetch limit"),
     "queue.growing.only_reader": _("only {consumers} may read it, and is too slow"),
     "queue.growing.at_prefetch": _("all at their prefetch"),
-    "queue.growing.slow": _("its consumers are too slow"),
+    "queue.growing.slow": _("too slow: {consumers}"),
 }

@@ -41,7 +41,7 @@ FAMILIES = {
     "resource": RESOURCES,
     "column": ("publisher", "exchange", "queue", "consumer"),
     "dropped": ("rejected", "expired", "maxlen", "delivery_limit"),
-    "twin": ("what", "from", "key", "to", "count"),
+    "twin": ("what", "from", "key", "to", "count", "node", "name", "kind", "state"),
     "try": ("gets", "again", "not"),
     "path": (
         "returned", "refused", "delivered", "delivered_again", "delivered_auto", "delivered_auto_again", "ack",

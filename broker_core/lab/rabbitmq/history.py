@@ -3,7 +3,7 @@ acknowledged of it so far, at the end of every second."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from broker_core.lab.rabbitmq.counts import Counts
@@ -13,18 +13,30 @@ from broker_core.rabbitmq.broker_base import BrokerState
 from broker_core.rabbitmq.queues.classic import ClassicQueue
 
 KEPT_S = 180
-GROWS_S = 5
-"""A queue that has more messages than so many samples before grows."""
+SAMPLES_LEAST = 3
+"""So many samples since its consumers last changed tell whether a queue grows."""
+READY_VARIES = 1
+"""By so many messages does what waits vary with the moment."""
 HELD_VARIES = 5
 """By so many messages does what consumers hold vary with who works on what."""
 
 
 @dataclass(slots=True)
+class Crew:
+    """Who works on a queue, as `crew.py` writes it, and the first second at whose end it was they."""
+
+    who: str
+    since: int
+
+
+@dataclass(slots=True)
 class RabbitMqNotes:
-    """depths: second -> "vhost" + newline + queue -> ready, unacked, published, acked. done: records of queues that a
+    """depths: second -> "vhost" + newline + queue -> ready, unacked, published, acked. crews: the same queues, who works on them.
+    done: records of queues that a
     restart of the server did not bring back, settled and lost. counts: of exchanges and programs. paths: where the last messages went."""
 
     depths: dict[int, dict[str, list[int]]] = field(default_factory=dict)
+    crews: dict[str, Crew] = field(default_factory=dict)
     done: int = 0
     counts: Counts = field(default_factory=Counts)
     paths: Paths = field(default_factory=Paths)
@@ -48,7 +60,9 @@ class RabbitMqNotes:
             if queue.name not in after.vhosts[name].queues
         )
 
-    def note(self, queues: Iterable[ClassicQueue], second: int) -> None:
+    def note(
+        self, queues: Iterable[ClassicQueue], second: int, crew_of: Callable[[ClassicQueue], str]
+    ) -> None:
         """The second is over."""
         forget(self.depths, second - KEPT_S)
         found = list(queues)
@@ -59,16 +73,33 @@ class RabbitMqNotes:
                 queue_key(queue): [queue.ready, queue.unacked_count, queue.published, queue.acked]
                 for queue in found
             }
+            crews, self.crews = self.crews, {}
+            for queue in found:
+                key, who = queue_key(queue), crew_of(queue)
+                known = crews.get(key)
+                self.crews[key] = known if known is not None and known.who == who else Crew(who, second)
 
-    def is_growing(self, queue: ClassicQueue, *, with_unacked: bool) -> bool:
-        """Whether more messages wait than a few samples before; with_unacked: with what consumers hold."""
-        seconds = list(self.depths)[-GROWS_S:]
-        before = next((self.depths[second].get(queue_key(queue)) for second in seconds), None)
-        if before is None:
-            return False
-        if with_unacked:
-            return queue.ready + queue.unacked_count > before[0] + before[1] + HELD_VARIES
-        return queue.ready > before[0] + 1
+    def measured(self, queue: ClassicQueue, who: str) -> list[int]:
+        """The last seconds that have samples of the queue with those who work on it now; none too few to tell."""
+        key = queue_key(queue)
+        crew = self.crews.get(key)
+        if crew is None or crew.who != who:
+            return []
+        seconds = [
+            second
+            for second in self.counts.seconds()
+            if second >= crew.since and key in self.depths.get(second, {})
+        ]
+        return seconds if len(seconds) >= SAMPLES_LEAST else []
+
+    def is_growing(self, queue: ClassicQueue, seconds: list[int], *, with_unacked: bool) -> bool:
+        """Whether more messages wait than in the first of these seconds, and not fewer than in any; with_unacked: with
+        what consumers hold."""
+        places = 2 if with_unacked else 1
+        depths = [sum(self.depths[second][queue_key(queue)][:places]) for second in seconds]
+        now = queue.ready + queue.unacked_count if with_unacked else queue.ready
+        varies = HELD_VARIES if with_unacked else READY_VARIES
+        return bool(depths) and depths[0] + varies < now >= max(depths) - varies
 
 
 def queue_key(queue: ClassicQueue) -> str:

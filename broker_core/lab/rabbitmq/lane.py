@@ -17,6 +17,7 @@ from broker_core.events import Cause, Json, TurningPoint
 from broker_core.lab.consumer import CRASHED, GONE, Consumer
 from broker_core.lab.pieces import Pieces
 from broker_core.lab.rabbitmq import own_topology
+from broker_core.lab.rabbitmq.crew import crews_of
 from broker_core.lab.rabbitmq.loading import DEFAULT_VHOST, LOADER
 from broker_core.lab.rabbitmq.narrator import RabbitMqNarrator
 from broker_core.lab.rabbitmq.path_ear import PathEar
@@ -121,7 +122,7 @@ class RabbitMqRules:
         """Its nodes drop what they are done with themselves."""
         if lane.world.condition(BROKER) != RUNNING:
             return  # nothing comes in and nothing goes
-        self.reads.notes.note(self.reads.queues().values(), second)
+        self.reads.notes.note(self.reads.queues().values(), second, crews_of(lane, self.reads))
         state = self.reads.broker()
         is_idle = not any(known.user == LOADER for known in state.connections.values())
         if LOADER in state.users and is_idle:

@@ -58,17 +58,19 @@ class PathEar:
     def refused(self, message: int, queue: str) -> None:
         self._add(message, REFUSED, queue)
 
-    def delivered(self, program: str, message: int, queue: str, redelivered: bool, needs_ack: bool) -> None:
+    def delivered(
+        self, program: str, vhost: str, message: int, queue: str, redelivered: bool, needs_ack: bool
+    ) -> None:
         if not needs_ack:
-            self.reads.notes.counts.took(program, counts.AUTO)
+            self.reads.notes.counts.took(vhost, program, counts.AUTO)
         self._add(message, DELIVERED, program, queue, redelivered, needs_ack)
 
-    def settled(self, program: str, message: int, queue: str, how: str) -> None:
+    def settled(self, program: str, vhost: str, message: int, queue: str, how: str) -> None:
         what = counts.SETTLED.get(how)
         if what is None:
             self._add(message, GIVEN_BACK, program, queue, how)
         else:
-            self.reads.notes.counts.took(program, what)
+            self.reads.notes.counts.took(vhost, program, what)
             self._add(message, how, program, queue)
 
     def died(

@@ -154,9 +154,8 @@ def send_got(
 ) -> None:
     position, message, redelivered = found
     if broker.ear is not None:
-        broker.ear.delivered(
-            broker.program_of(channel.name), message, queue.name, redelivered, not method.no_ack
-        )
+        program, vhost = broker.program_of(channel.name), queue.state.vhost
+        broker.ear.delivered(program, vhost, message, queue.name, redelivered, not method.no_ack)
     if redelivered:
         broker.state.redelivered += 1
     if method.no_ack:

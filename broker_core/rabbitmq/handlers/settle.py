@@ -121,9 +121,9 @@ def at_queue(
 ) -> None:
     key = channel.consumer_key(consumer_tag)
     if broker.ear is not None:
-        program, name = broker.connections[channel.connection].name, queue.state.name
+        program, state = broker.connections[channel.connection].name, queue.state
         for position in positions:
-            broker.ear.settled(program, queue.bodies[position], name, how)
+            broker.ear.settled(program, state.vhost, queue.bodies[position], state.name, how)
     if how == ACK:
         deliveries = queue.ack(channel.name, key, positions, now_us)
     elif how == REQUEUE:

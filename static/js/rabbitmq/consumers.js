@@ -1,7 +1,7 @@
 // The lab's consuming programs at this server: what each reads and holds, and what one can do to it.
 
 import { number } from "../base/say.js";
-import { flowsOf, settledWords } from "./flows.js";
+import { programRates, settledWords } from "./flows.js";
 
 const BY_STATE = {
   live: ["pause", "slow", "crash", "leave"], waiting: ["pause", "slow", "crash", "leave"],
@@ -26,7 +26,7 @@ const ofProgram = (panel, name) =>
 export function consumerRows(lane, panel, { chosen, vhost }, say) {
   const queueOf = (each) =>
     (each.vhost === vhost ? each.queue : say("topology.in_vhost", { queue: each.queue, vhost: each.vhost }));
-  const { programs } = flowsOf(panel, vhost);
+  const programs = programRates(panel);
   return lane.order.map((name) => {
     const all = ofProgram(panel, name), unacked = all.reduce((sum, each) => sum + each.unacked, 0);
     const prefetch = all.map((each) => (each.no_ack ? say("topology.no_ack") : each.prefetch_count || "∞"));

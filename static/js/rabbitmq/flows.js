@@ -28,9 +28,13 @@ export function flowsOf({ is_running: isRunning, flows }, vhost) {
   if (!isRunning) return { exchanges: {}, programs: {} };
   return {
     exchanges: ratesIn(flows.exchanges, EXCHANGE, (sample) => sample[vhost] ?? {}),
-    programs: ratesIn(flows.programs, PROGRAM, (sample) => sample),
+    programs: ratesIn(flows.programs, PROGRAM, (sample) => sample[vhost] ?? {}),
   };
 }
+
+// Of the programs of all virtual hosts, each of which works in one.
+export const programRates = (panel) =>
+  Object.assign({}, ...Object.keys(panel.vhosts).map((vhost) => flowsOf(panel, vhost).programs));
 
 const sumOf = (rates, field) => rates.reduce((sum, rate) => sum + rate[field], 0);
 
@@ -44,11 +48,10 @@ export const refusalsOf = ({ refused, nacked } = { refused: 0, nacked: 0 }) =>
   [["refuses", nacked], ["refuses_silently", refused - nacked]].filter(([, rate]) => rate >= LEAST);
 
 // What passes a virtual host, each in its own words. rates: of its queues. -> texts, none without samples.
-export function flowTexts(graph, flows, rates, say) {
+export function flowTexts(flows, rates, say) {
   const exchanges = Object.values(flows.exchanges), queues = Object.values(rates);
   if (!exchanges.length) return [];
-  const names = [...new Set(Object.values(graph.consumers).map(({ name }) => name))];
-  const programs = names.map((name) => flows.programs[name]).filter(Boolean);
+  const programs = Object.values(flows.programs);             // also those that have left since
   const [published, dropped, returned] = EXCHANGE.map((field) => sumOf(exchanges, field));
   const refused = refusalsOf({ refused: sumOf(queues, "refused"), nacked: sumOf(queues, "nacked") });
   const taken = sumOf(queues, "in"), refusals = refused.reduce((sum, [, rate]) => sum + rate, 0), texts = [];

@@ -71,11 +71,12 @@ function whyCell(graph, queue, rate, say) {
   const lost = losesOf(queue, rate), lostText = () => say(`topology.rate.${lossOf(graph, queue)}`, {
     rate: lost.toFixed(1),
   });
-  return [
+  const texts = [
     ...refusalsOf(rate).map(([code, refused]) => say(`topology.rate.${code}`, { rate: refused.toFixed(1) })),
     ...(!reasons.length && lost ? [lostText()] : []),
     ...reasons.map(([reason, count]) => say(`topology.dropped.${reason}`, { count })),
-  ].join(say("list.comma"));
+  ];
+  return !texts.length && queue.is_full ? say("topology.full") : texts.join(say("list.comma"));
 }
 
 // How it was declared: durable or not, whose, and its arguments.

@@ -21,7 +21,7 @@ export function story(panel, graph, rates, say) {
   if (first.growing) return growing(panel, graph, first, rates, say);
   const left = queues.find(({ name, ready, is_delay: isDelay }) => ready && !isDelay && !readersOf(graph, name).length);
   const flows = flowsOf(panel, graph.vhost);
-  const flow = sentences([...refusedTexts(panel, graph, say), ...flowTexts(graph, flows, rates, say)]);
+  const flow = sentences([...refusedTexts(panel, graph, say), ...flowTexts(flows, rates, say)]);
   const dropping = Object.entries(flows.exchanges).find(([, { dropped }]) => dropped >= DROPPED_LEAST);
   if (dropping) {
     const [name, { dropped }] = dropping, rate = dropped.toFixed(1);
@@ -35,6 +35,8 @@ export function story(panel, graph, rates, say) {
     const rate = losesOf(lossy, rates[lossy.name]).toFixed(1);
     return [say(`topology.head.${lossOf(graph, lossy)}`, { queue: lossy.name, rate }), flow];
   }
+  const full = queues.find(({ is_full: isFull }) => isFull);
+  if (full) return [say("topology.head.full", { queue: full.name }), flow];
   return [say("topology.head.well", { count: queues.length }), flow];
 }
 

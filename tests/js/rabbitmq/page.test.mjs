@@ -64,7 +64,7 @@ const flowing = (exchanges, programs) => {
   const panel = structuredClone(WORK.rabbitmq);
   panel.flows = {
     exchanges: { 4: { "/": samples(exchanges, 4) }, 9: { "/": samples(exchanges, 9) } },
-    programs: { 4: samples(programs, 4), 9: samples(programs, 9) },
+    programs: { 4: { "/": samples(programs, 4) }, 9: { "/": samples(programs, 9) } },
     limits: {},
   };
   return panel;
@@ -89,16 +89,23 @@ test("what no queue gets is in the head, the picture and the table", () => {
 
 test("copies, auto-acks and what is given back are not called acknowledged", () => {
   const [one, two] = WORK.order, rates = { a: { in: 12, acked: 0 }, b: { in: 12, acked: 0 } };
-  const panel = flowing({ logs: [12, 0, 0] }, { [one]: [0, 14.4, 0, 0], [two]: [9, 0, 0, 0], other: [7, 0, 0, 0] });
+  const panel = flowing({ logs: [12, 0, 0] }, { [one]: [0, 14.4, 0, 0], [two]: [2, 0, 0, 0], left: [7, 0, 0, 0] });
   const [, sub] = story(panel, panel.vhosts["/"], rates, say);
   assert.match(sub, /sub.published {"rate":"12.0"}.*sub.copies {"rate":"24.0"}/);
-  assert.match(sub, /sub.acked {"rate":"9.0","consumers":1}.*sub.given_back {"rate":"14.4"}/);
+  assert.match(sub, /sub.acked {"rate":"9.0","consumers":2}.*sub.given_back {"rate":"14.4"}/);
   const rows = consumerRows(WORK, panel, { chosen: null, vhost: "/" }, say);
   assert.match(rows[0].cells.at(-1).text, /^0.0.*topology.settled.given_back {"rate":"14.4"}/);
-  assert.equal(rows[1].cells.at(-1).text, "9.0");
+  assert.equal(rows[1].cells.at(-1).text, "2.0");
   const auto = flowing({ logs: [12, 0, 0] }, { [one]: [0, 0, 0, 12] });
   assert.match(story(auto, auto.vhosts["/"], {}, say)[1], /sub.auto {"rate":"12.0"}/);
   assert.doesNotMatch(story(auto, auto.vhosts["/"], {}, say)[1], /sub.acked/);
+});
+
+test("a queue that is full and has not dropped enough for a rate is at its limit, and does not keep up", () => {
+  const panel = structuredClone(WORK.rabbitmq), graph = panel.vhosts["/"];
+  graph.queues.records.is_full = true;
+  assert.match(story(panel, graph, {}, say)[0], /^topology.head.full .*records/);
+  assert.match(queueRows(graph, {}, null, say)[0].cells.at(-1).text, /^topology.full/);
 });
 
 test("a delay queue is not said to want a consumer", () => {

@@ -3,14 +3,16 @@ connections, and what each queue held over time."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from broker_core.events import Json
+from broker_core.lab.rabbitmq.crew import connection_of, crews_of
 from broker_core.lab.rabbitmq.loading import LOADER
 from broker_core.lab.rabbitmq.reading import BROKER, RabbitMqReading
-from broker_core.lab.rabbitmq.views.growth import connection_of, growing, is_delay
+from broker_core.lab.rabbitmq.views.growth import growing, is_delay, is_full
 from broker_core.lab.rabbitmq.views.topology import (
     BindingEdge,
     ConsumerNode,
@@ -41,12 +43,13 @@ PUBLISHER = "publisher"
 
 def rabbitmq_view(lane: Lane, reads: RabbitMqReading) -> Json:
     state, is_running = reads.seen(), lane.world.condition(BROKER) == RUNNING
+    crew_of = crews_of(lane, reads)
     return {
         "is_running": is_running,
         "has_topology": reads.topology is not None,
         "alarms": list(state.alarms),
         "vhosts": {
-            name: topology_of(lane, reads, state, vhost).to_json() for name, vhost in state.vhosts.items()
+            name: topology_of(lane, reads, state, vhost, crew_of).to_json() for name, vhost in state.vhosts.items()
         },
         "users": {
             user.name: {
@@ -96,7 +99,13 @@ def _said(program: Publishing | WorkerState) -> str:
     return f"{program.refused} {program.refused_text}"
 
 
-def topology_of(lane: Lane, reads: RabbitMqReading, state: BrokerState, vhost: Vhost) -> TopologyView:
+def topology_of(
+    lane: Lane,
+    reads: RabbitMqReading,
+    state: BrokerState,
+    vhost: Vhost,
+    crew_of: Callable[[ClassicQueue], str],
+) -> TopologyView:
     """One virtual host of what is seen of the broker."""
     mine = {number: known for number, known in state.connections.items() if known.vhost == vhost.name}
     roles: dict[str, Publishing] = {
@@ -133,7 +142,7 @@ def topology_of(lane: Lane, reads: RabbitMqReading, state: BrokerState, vhost: V
             )
             for exchange in vhost.exchanges.values()
         },
-        queues={name: _queue(lane, reads, queue) for name, queue in vhost.queues.items()},
+        queues={name: _queue(lane, reads, queue, crew_of) for name, queue in vhost.queues.items()},
         consumers={
             consumer.key: _consumer(reads, queue, consumer)
             for queue in vhost.queues.values()
@@ -182,9 +191,11 @@ def _dead_letters(queue: ClassicQueue) -> dict[str, int]:
     return reasons
 
 
-def _queue(lane: Lane, reads: RabbitMqReading, queue: ClassicQueue) -> QueueNode:
+def _queue(
+    lane: Lane, reads: RabbitMqReading, queue: ClassicQueue, crew_of: Callable[[ClassicQueue], str]
+) -> QueueNode:
     state, unacked = queue.state, queue.unacked_count
-    why, by = growing(lane, reads, queue)
+    why, by = growing(lane, reads, queue, crew_of)
     return QueueNode(
         state.name,
         state.is_durable,
@@ -203,6 +214,7 @@ def _queue(lane: Lane, reads: RabbitMqReading, queue: ClassicQueue) -> QueueNode
         is_delay(queue),
         state.refused,
         state.nacked,
+        lane.world.condition(BROKER) == RUNNING and is_full(reads, queue),
     )
 
 

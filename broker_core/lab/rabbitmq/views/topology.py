@@ -52,7 +52,8 @@ class QueueNode(msgspec.Struct, frozen=True):
     nacked: those of them whose publisher heard so. dead_letters_to:
     exchange of its dead letters, None for none ("" is the default exchange). growing: why it grows, a code of
     `dashboard/sentences`, "" when it does not; growing_by: the consumers it names, by id. is_delay: nobody
-    reads it, its messages wait on purpose."""
+    reads it, its messages wait on purpose. is_full: it is at its limit, or has refused or dropped a message for it
+    within the last seconds."""
 
     name: str
     durable: bool = False
@@ -71,6 +72,7 @@ class QueueNode(msgspec.Struct, frozen=True):
     is_delay: bool = False
     refused: int = 0
     nacked: int = 0
+    is_full: bool = False
 
 
 class ConsumerNode(msgspec.Struct, frozen=True):

@@ -59,7 +59,7 @@ def test_what_a_program_does_with_what_it_gets(ack: str, counts: list[int]) -> N
     lab = lab_of(topology, consumers=1, workload={"kind": "uniform", "keys": 4, "rate": 9}, consumer_rate=60)
     lab.advance_to(9 * SECOND)
     flows = panels_of(lab.lanes["rabbitmq"])["rabbitmq"]["flows"]["programs"]
-    found = per_second(flows, "c1") if any(counts) else [0, 0, 0, 0]
+    found = per_second(flows, "/", "c1") if any(counts) else [0, 0, 0, 0]
     assert found == pytest.approx(counts, abs=0.5) and len(flows) == 6
 
 
@@ -68,7 +68,7 @@ def test_what_is_given_back_is_not_acknowledged() -> None:
     lab.advance_to(6 * SECOND)
     order(lab, "rabbitmq_publish", exchange="work", routing_key="poison", seconds=8)
     flows = panels_of(lab.lanes["rabbitmq"])["rabbitmq"]["flows"]["programs"]
-    acked, given_back, rejected, auto = per_second(flows, "c1")
+    acked, given_back, rejected, auto = per_second(flows, "/", "c1")
     assert given_back > 5 > acked and rejected == auto == 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -93,16 +94,16 @@ def test_the_cause_in_each_state(expected: str, named: list[str], given: dict[st
 
 def test_a_queue_that_has_just_reached_its_maximum_grows_no_more() -> None:
     topology = {
-        "queues": [{"name": "work", "arguments": {"x-max-length": 20}}],
+        "queues": [{"name": "work", "arguments": {"x-max-length": 60}}],
         "publishers": [{"routing_key": "work"}],
         "consumers": [{"queue": "work", "prefetch": 1}],
     }
     lab = lab_of(topology, consumers=1, consumer_rate=2)
     seen = []
-    for tenth in range(5, 60):
+    for tenth in range(5, 90):
         lab.advance_to(tenth * SECOND // 10)
         queue = panel_of(lab)["vhosts"]["/"]["queues"]["work"]
-        seen.append((queue["ready"] >= 20, queue["growing"]))
+        seen.append((queue["ready"] >= 60, queue["growing"]))
     assert {cause for is_full, cause in seen if is_full} == {""} and (False, AT_PREFETCH) in seen
 
 
@@ -136,3 +137,134 @@ def test_a_slow_worker_that_hoards_its_turns_is_named_with_the_limit_that_it_lac
     graph = panels_of(lab.lanes[lane])["rabbitmq"]["vhosts"]["/"]
     (queue,) = graph["queues"].values()
     assert (queue["growing"], [graph["consumers"][key]["name"] for key in queue["growing_by"]]) == cause
+
+
+def seen_of(
+    lab: Lab, queue: str, tenths: range, lane: str = "rabbitmq"
+) -> list[tuple[float, int, str, list[str]]]:
+    """(second, ready, cause, whom it names) of a queue, ten times a second."""
+    seen = []
+    for tenth in tenths:
+        lab.advance_to(tenth * SECOND // 10)
+        graph = panels_of(lab.lanes[lane])["rabbitmq"]["vhosts"]["/"]
+        node = graph["queues"][queue]
+        names = [graph["consumers"][key]["name"] for key in node["growing_by"]]
+        seen.append((tenth / 10, node["ready"], node["growing"], names))
+    return seen
+
+
+def test_a_consumer_that_takes_over_is_not_blamed_for_what_was_before_it() -> None:
+    lab = Lab(scenario_from_text(read_file(shelf()["rabbitmq_single_active_consumer"])))
+    for second, kind, consumer, args in (
+        (4, "join", None, {}), (8, "slow", "c1", {"rate": 4}), (20, "leave", "c1", {}),
+    ):  # fmt: skip
+        lab.advance_to(second * SECOND)
+        before = panel_of(lab)["vhosts"]["/"]["queues"]["ordered"]["growing"]
+        given = {"command_id": f"x{second}", "kind": kind, "lane": "all", "args": args}
+        lab.submit(given | ({} if consumer is None else {"consumer": consumer}))
+    assert before == ONLY_READER
+    seen = seen_of(lab, "ordered", range(201, 260))
+    assert {cause for _, _, cause, _ in seen} == {""} and seen[0][1] > seen[-1][1]
+
+
+def test_a_slow_consumer_that_takes_over_is_named_once_it_is_measured() -> None:
+    topology = {
+        "queues": [{"name": "work", "arguments": {"x-single-active-consumer": True}}],
+        "publishers": [{"routing_key": "work"}],
+        "consumers": [{"queue": "work", "prefetch": 5}],
+    }
+    lab = lab_of(topology, consumers=2, consumer_rate=2)
+    lab.advance_to(8 * SECOND)
+    order(lab, "leave", "c2")
+    left = lab.now_us * 10 // SECOND
+    causes = [(cause, names) for _, _, cause, names in seen_of(lab, "work", range(left + 1, left + 40))]
+    first = causes.index((ONLY_READER, ["c1"]))
+    assert 15 < first < 35 and set(map(str, causes[:first])) == {str(("", []))}
+
+
+@pytest.mark.parametrize(
+    ("verb", "args"), [("resume", {}), ("leave", {}), ("join", {}), ("rabbitmq_consume", {"ack": "late"})]
+)
+def test_a_queue_that_shrinks_is_not_growing(verb: str, args: dict[str, Any]) -> None:
+    topology = {
+        "queues": [{"name": "work"}],
+        "publishers": [{"routing_key": "work"}],
+        "consumers": [{"queue": "work", "prefetch": 5}],
+    }
+    lab = lab_of(topology, consumers=2, consumer_rate=20, workload={"kind": "uniform", "keys": 4, "rate": 12})
+    lab.advance_to(SECOND)
+    for consumer in ("c1", "c2"):
+        if verb == "rabbitmq_consume":
+            order(lab, verb, consumer, ack="never")
+        else:
+            order(lab, "pause", consumer)
+    lab.advance_to(9 * SECOND)
+    assert panel_of(lab)["vhosts"]["/"]["queues"]["work"]["growing"] == UNACKED
+    order(lab, verb, None if verb == "join" else "c1", **args)
+    if verb == "rabbitmq_consume":
+        order(lab, "rabbitmq_settle", "c1", how="ack")
+    start = lab.now_us * 10 // SECOND
+    seen = seen_of(lab, "work", range(start + 1, start + 30))
+    fallen = [each for before, each in pairwise(seen) if each[1] < before[1]]
+    assert {cause for _, _, cause, _ in fallen} <= {""} and bool(fallen) == (verb != "leave")
+
+
+def test_the_cause_is_whose_unacked_grows() -> None:
+    lab = Lab(scenario_from_text(read_file(shelf()["rabbitmq_fast_and_slow"])))
+    lab.advance_to(2 * SECOND)
+    given = {
+        "kind": "rabbitmq_consume",
+        "lane": "unlimited",
+        "consumer": "c1",
+        "args": {"prefetch": 4, "ack": "never"},
+    }
+    lab.submit({"command_id": "x1", **given})
+    lab.submit({"command_id": "x2", "kind": "slow", "lane": "all", "consumer": "c2", "args": {"rate": 1}})
+    lab.advance_to(20 * SECOND)
+    graph = panels_of(lab.lanes["unlimited"])["rabbitmq"]["vhosts"]["/"]
+    held = {each["name"]: each["unacked"] for each in graph["consumers"].values()}
+    assert held["c1"] == 4 and held["c2"] > 50
+    (queue,) = graph["queues"].values()
+    assert (queue["growing"], [graph["consumers"][key]["name"] for key in queue["growing_by"]]) == (
+        SLOW,
+        ["c2"],
+    )
+
+
+LIMITS = [{"x-max-length": 50}, {"x-max-length-bytes": 5_000}]
+
+
+@pytest.mark.parametrize("limit", LIMITS, ids=["length", "bytes"])
+@pytest.mark.parametrize("overflow", ["drop-head", "reject-publish"])
+def test_a_queue_at_its_limit_does_not_grow_at_any_moment(limit: dict[str, int], overflow: str) -> None:
+    topology = {
+        "queues": [{"name": "work", "arguments": {**limit, "x-overflow": overflow}}],
+        "publishers": [{"routing_key": "work"}],
+        "consumers": [{"queue": "work", "prefetch": 1}],
+    }
+    lab = lab_of(topology, consumers=1, consumer_rate=4, workload={"kind": "uniform", "keys": 4, "rate": 12})
+    lab.advance_to(3 * SECOND)
+    causes, is_full = [], []
+    for tenth in range(31, 400):
+        lab.advance_to(tenth * SECOND // 10)
+        node = panel_of(lab)["vhosts"]["/"]["queues"]["work"]
+        causes.append(node["growing"])
+        is_full.append(node["is_full"])
+    first = is_full.index(True)
+    assert 0 < first < 360 and set(causes[first:]) == {""} and all(is_full[first:])
+    assert AT_PREFETCH in causes[:first]
+
+
+def test_a_queue_of_a_limit_that_is_drained_is_not_full() -> None:
+    topology = {
+        "queues": [
+            {"name": "work", "arguments": {"x-max-length": 5}},
+            {"name": "none", "arguments": {"x-max-length": 0}},
+        ],
+        "publishers": [{"routing_key": "work"}],
+        "consumers": [{"queue": "work", "prefetch": 1}],
+    }
+    lab = lab_of(topology, consumers=1, consumer_rate=200)
+    lab.advance_to(3 * SECOND)
+    queues = panel_of(lab)["vhosts"]["/"]["queues"]
+    assert not queues["work"]["is_full"] and not queues["none"]["is_full"]
