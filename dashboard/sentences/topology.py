@@ -142,6 +142,10 @@ TOPOLOGY = {
     "topology.try.left": _("left over"),
     "topology.try.no_word": _("no word"),
     "topology.try.ended": _("≠ (end)"),
+    "topology.try.missing": _("no such header"),
+    "topology.try.idle": _("not counted"),
+    "topology.try.rule.each": _("each must match"),
+    "topology.try.rule.one": _("one is enough"),
     "topology.try.copies": _("{count?One queue gets a copy.|{count} queues get one copy each.}"),
     "topology.try.to_exchanges": _("It goes on to {names}."),
     "topology.try.agains": _(

@@ -1,6 +1,6 @@
 // "Try a routing key" as a table: the key's words are the columns, every binding is a row under them. `*` and `#`
 // say what they stand for, `#` is as wide as the words it takes; the first word that fails says what it failed on.
-// Headers have a row of pairs instead. The server has decided all of it (views/tried_message.py).
+// Headers have a row of their x-match and pairs instead. The server has decided all of it (views/tried_message.py).
 
 import { sentences } from "../base/say.js";
 
@@ -8,7 +8,8 @@ const DEFAULT_COLUMNS = 3;
 
 // tried: the server's answer. -> {columns: the key's words, width: number of columns, rows: [{id, cells: [{span,
 // word, stands, look}], state, destination, kind}], copies}. look: match | miss | none (a `#` that took no word) |
-// left (words that a pattern leaves over) | idle (an argument that does not count). state: gets | again | not.
+// left (words that a pattern leaves over) | missing (the message has no such header) | idle (an argument that does not
+// count) | rule (the x-match: whether every pair has to match, or one). state: gets | again | not.
 // stands: what a wildcard stood for, what a word failed on, the header's value; null: there was nothing.
 export function triedTable(tried) {
   const hasWords = tried.type === "topic";
@@ -27,7 +28,7 @@ function cellsOf(row, tried) {
   if (tried.type === "topic") {
     return [...row.words.map((word) => wordCell(word, tried.words)), ...leftOver(row, tried.words)];
   }
-  if (tried.type === "headers") return row.pairs.map(pairCell);
+  if (tried.type === "headers") return [ruleCell(row), ...row.pairs.map(pairCell)];
   // Direct compares the whole key, fanout nothing.
   const isKey = tried.type === "direct", look = row.is_match ? "match" : "miss";
   return [{ span: 1, word: row.routing_key, stands: isKey && !row.is_match ? tried.routing_key : "", look }];
@@ -45,8 +46,11 @@ function leftOver({ left_over: count }, words) {
   return count ? [{ span: count, word: words.slice(words.length - count).join("."), stands: "", look: "left" }] : [];
 }
 
+const ruleCell = ({ x_match: match }) =>
+  ({ span: 1, word: `x-match=${match}`, stands: match.startsWith("any") ? "one" : "each", look: "rule" });
+
 function pairCell({ name, wanted, received, is_present: isPresent, is_counted: isCounted, is_match: isMatch }) {
-  const look = !isCounted ? "idle" : isMatch ? "match" : "miss";
+  const look = !isCounted ? "idle" : isMatch ? "match" : isPresent ? "miss" : "missing";
   const word = wanted === null ? name : `${name}=${shown(wanted)}`;
   const stands = !isPresent ? null : wanted === null || !isMatch ? shown(received) : "";
   return { span: 1, word, stands, look };

@@ -130,6 +130,8 @@ export function createTry($, { url, sent, fail, context, show, isPaused, languag
   function noteOf(look, stands) {
     if (look === "left") return say("topology.try.left");
     if (look === "none") return say("topology.try.no_word");
+    if (look === "missing" || look === "idle") return say(`topology.try.${look}`);
+    if (look === "rule") return say(`topology.try.rule.${stands}`);
     if (look === "miss") return stands === null ? say("topology.try.ended") : `≠ ${stands || "“”"}`;
     return stands ?? "";
   }

@@ -35,10 +35,17 @@ test("headers are pairs, direct and fanout one cell", () => {
     pair("x-a", 1, null, { is_present: false, is_counted: false, is_match: false }),
     pair("gone", 1, null, { is_present: false, is_match: false }),
   ];
-  const cells = triedTable({ ...TRIED, type: "headers", rows: [{ ...TRIED.rows[0], pairs }] }).rows[0].cells;
+  const row = (match) => ({ ...TRIED.rows[0], x_match: match, pairs });
+  const [{ cells: [rule, ...cells] }, ...others] = triedTable({
+    ...TRIED, type: "headers", rows: [row("all"), row("any"), row("all-with-x"), row("any-with-x")],
+  }).rows;
+  assert.deepEqual([rule.word, rule.stands, rule.look], ["x-match=all", "each", "rule"]);
+  assert.deepEqual(others.map(({ cells: [{ word, stands }] }) => [word, stands]), [
+    ["x-match=any", "one"], ["x-match=all-with-x", "each"], ["x-match=any-with-x", "one"],
+  ]);
   assert.deepEqual(cells.map(({ word, stands, look }) => [word, stands, look]), [
     ["format=pdf", "", "match"], ["pages=2", "3", "miss"], ["any", "[1]", "match"], ["x-a=1", null, "idle"],
-    ["gone=1", null, "miss"],
+    ["gone=1", null, "missing"],
   ]);
   const one = { ...TRIED.rows[0], routing_key: "red", is_match: false };
   const direct = triedTable({ ...TRIED, type: "direct", routing_key: "blue", rows: [one] });
