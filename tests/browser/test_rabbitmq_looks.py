@@ -3,7 +3,7 @@ first of a queue; fields that show what is typed."""
 
 import json
 
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import wait_text
 from tests.browser.test_rabbitmq_page import ANSWER, Pass, Profile, open_page, order
@@ -103,6 +103,17 @@ def test_an_order_in_a_paused_lab_says_at_its_form_that_it_waits(
     expect(page.locator("#answers li")).to_have_count(3)
 
 
+def test_a_header_that_is_missing_is_called_so_and_its_x_match_stands_beside_it(
+    profile: Profile, site: SupervisedSite
+) -> None:
+    page = open_page(profile(), site)
+    page.select_option("#try-exchange", "docs")
+    expect(page.locator("#tried td.missing")).to_have_text("format=pdfno such header")
+    expect(page.locator("#tried td.rule")).to_have_text("x-match=alleach must match")
+    page.click("#language")
+    expect(page.locator("#tried td.missing i")).to_have_text("没有此首部")
+
+
 def test_a_phone_shows_of_each_queue_why_it_grows_and_how_deep_it_is(
     profile: Profile, site: SupervisedSite, let_pass: Pass
 ) -> None:
@@ -123,7 +134,54 @@ def test_a_key_of_three_words_is_seen_whole_and_choices_are_not_cut(
     page = open_page(profile(), site)
     page.fill("#try-key", "quick.orange.rabbit")
     assert page.locator("#try-key").evaluate("field => field.scrollWidth <= field.clientWidth")
-    cut = page.evaluate(
+    assert cut_choices(page) == []
+    page.click("#try summary")
+    page.click("[data-verb=declare_queue]")
+    for width in (1440, 1280, 390):
+        page.set_viewport_size({"width": width, "height": 844})
+        for language in ("en", "zh-Hans"):
+            for kind in ("string", "integer", "json", "void", "boolean"):
+                for rows in ("#try", "#order"):
+                    page.select_option(f"{rows} .table-rows li select", kind)
+                assert cut_choices(page) == [], (width, language, kind)
+            page.click("#language")
+
+
+def test_a_phone_shows_a_traced_methods_fields_below_its_name_and_a_desktop_beside_it(
+    profile: Profile, site: SupervisedSite, let_pass: Pass
+) -> None:
+    page = open_page(profile(viewport={"width": 390, "height": 844}), site)
+    number = page.locator("#trace-connection option", has_text="c3").get_attribute("value")
+    page.select_option("#trace-connection", number)
+    page.click("#trace-go")
+    let_pass(page, 3)
+    wait_text(page, "#traced", "basic.deliver")
+    page.click("#play")
+    page.wait_for_selector("body[data-still]")
+    rows = """() => [...document.querySelectorAll("#traced tbody tr")].map((row) => {
+      const lines = [...row.cells].map((cell) => {
+        const text = document.createRange();
+        text.selectNodeContents(cell);
+        const {x, right, y, bottom} = text.getBoundingClientRect();
+        return {x, right, y, bottom};
+      });
+      return {lines, height: row.getBoundingClientRect().height};
+    })"""
+    for row in page.evaluate(rows):
+        time, way, channel, method, fields = row["lines"]
+        assert all(line["x"] >= 0 and line["right"] <= 390 for line in row["lines"])
+        assert time["y"] == way["y"] == channel["y"] < method["y"] < fields["y"] or fields["y"] == 0
+        assert row["height"] < 60 + max(0, fields["bottom"] - fields["y"])
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    page.set_viewport_size({"width": 1440, "height": 900})
+    for row in page.evaluate(rows):
+        *_, method, fields = row["lines"]
+        assert abs(method["y"] - fields["y"]) < 1 or fields["y"] == 0
+
+
+def cut_choices(page: Page) -> list[str]:
+    """Selects that do not show the whole of what is chosen."""
+    cut: list[str] = page.evaluate(
         """() => [...document.querySelectorAll("main select")].filter(({clientWidth}) => clientWidth).filter((select) => {
           const words = document.createElement("span"), style = getComputedStyle(select);
           words.style.cssText = `position:absolute;white-space:pre;font:${style.font}`;
@@ -134,4 +192,4 @@ def test_a_key_of_three_words_is_seen_whole_and_choices_are_not_cut(
           return wide + parseFloat(style.paddingLeft) + 20 > select.clientWidth;
         }).map(({id}) => id)"""
     )
-    assert cut == []
+    return cut

@@ -63,7 +63,11 @@ export function createTrace($, { send, fail, say }) {
     for (const [key, method] of all) {
       if (!kept.has(key)) kept.set(key, body.insertBefore(rowOf(method), body.firstChild));
     }
-    for (const row of kept.values()) setText(row.cells[1], wayOf(row.dataset.way));
+    const channel = say("topology.trace.head.channel");
+    for (const row of kept.values()) {
+      setText(row.cells[1], wayOf(row.dataset.way));
+      setAttribute(row.cells[2], "data-head", channel);    // a phone shows no head
+    }
   }
 
   function rowOf(method) {
