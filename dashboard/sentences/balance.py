@@ -12,7 +12,7 @@ BALANCE = {
     "balance.head.nobody": _("No client runs: {count?one partition waits|all {count} partitions wait}."),
     "balance.head.offline": _(
         "{many?Broker|Brokers} {brokers} {many?is|are} offline: "
-        "{count?one partition is|{count} partitions are} not read."
+        "{many?its|their} {count?partition is|{count} partitions are} not read."
     ),
     "balance.head.refused": _("{consumer} is refused with {code}."),
     "balance.head.fight": _("{owner} and {rival} both want {key}."),
@@ -51,6 +51,7 @@ BALANCE = {
     "balance.offline.served": _(
         "The master takes them from their clients with its next cycle, and gives them out again at its return."
     ),
+    "balance.sub.others": _("{count?One other partition is|{count} other partitions are} not read, either."),
     "balance.sub.refused": _("The master says why: {why}."),
     "balance.sub.refused_start": _(
         "Its own start() refuses the arguments, and no master hears of it: {why}."
@@ -309,7 +310,11 @@ BALANCE = {
     "balance.unread.client_crashed": _(
         "{consumer} has crashed, and the rule keeps {key} for node id {node_id}: nobody replaces it."
     ),
+    "balance.unread.client_crashed_dealt": _(
+        "{consumer} has crashed, and the deal keeps {key} for it: no other client takes it."
+    ),
     "balance.unread.client_gone": _("{consumer} has left, and the rule keeps {key} for node id {node_id}."),
+    "balance.unread.client_gone_dealt": _("{consumer} has left, and {key} is its until it is dealt out again."),
     "balance.unread.client_starting": _("{consumer} is starting."),
     "balance.unread.not_dealt": _("The last deal gives {key} to no client."),
     "balance.unread.list_without": _(

@@ -166,7 +166,7 @@ def order(page: Page, verb: str, **values: str) -> None:
 def test_broker_that_is_offline_keeps_its_partitions_for_their_owners(page: Page, let_pass: Pass) -> None:
     order(page, "offline", broker="3")
     let_pass(page, 45)
-    wait_text(page, "h1", "Broker 3 is offline: 4 partitions are not read.")
+    wait_text(page, "h1", "Broker 3 is offline: its 4 partitions are not read.")
     wait_text(page, "#why", "stays with its client")
     expect(page.locator("#brokers .node.off")).to_have_count(1)
     expect(page.locator('#difference [data-part^="takes/"].void')).to_have_count(4)

@@ -39,7 +39,7 @@ FAMILIES = {
     "broker_state": ("online", "offline", "closed", "black_listed"),
     "label": ("difference", "brokers"),
     "wait": ("cycle", "loser", "report", "gainer", "reads", "boot", "refused", "nothing"),
-    "unread": UNREAD_CODES,
+    "unread": (*UNREAD_CODES, "client_crashed_dealt", "client_gone_dealt"),
     "brief": UNREAD_CODES,
     "form": FORMS,
     "form_about": FORMS,

@@ -124,9 +124,9 @@ function whoShapes(name, client, y, { atUs, color, words, isNarrow }) {
     ...top,
     { id: `${name}/ring`, tag: "circle", cx: 19, cy: y + 32, r: 6, class: "ring" },
     { id: `${name}/arc`, tag: "path", d: arc(19, y + 32, 6, left / PERIOD_US), class: "arc" },
-    { id: `${name}/left`, tag: "text", x: 33, y: y + 37, text: words.left(left), class: "n m" },
+    { id: `${name}/left`, tag: "text", x: 33, y: y + 37, text: words.left(left), class: "m" },
     {
-      id: `${name}/age`, tag: "text", x: isNarrow ? 130 : 78, y: y + (isNarrow ? 17 : 37), text: words.age(client),
+      id: `${name}/age`, tag: "text", x: isNarrow ? 130 : 80, y: y + (isNarrow ? 17 : 37), text: words.age(client),
       class: "m", title: words.ageAbout(client),
     },
   ];

@@ -29,7 +29,8 @@ export function story(panel, atUs, say) {
   if (closed.length) {
     const count = unread.filter(([, { unread: why }]) => why.code === "broker_offline").length;
     const params = { brokers: names(closed), many: closed.length, count };
-    return [say("balance.head.offline", params), say(`balance.offline.${outageOf(panel)}`)];
+    const rest = unread.length - count, others = rest ? [say("balance.sub.others", { count: rest })] : [];
+    return [say("balance.head.offline", params), sentences([say(`balance.offline.${outageOf(panel)}`), ...others])];
   }
   if (refused) {
     const [name, { refused_code: code, is_own_refusal: isOwn }] = refused;
@@ -66,6 +67,7 @@ export function ruleWords({ rule, clients }, say) {
   const all = Object.values(clients);
   if (all.length && all.every(({ by_hand: isByHand }) => isByHand)) return say("balance.rule.hand");
   if (rule.own && rule.failed) return say("balance.rule.own_failed");
+  if (!all.length && rule.id === "modulo") return "";
   if (!rule.own && rule.id === "modulo" && rule.source_count <= 0) return say("balance.rule.off");
   return say(`balance.rule.${rule.own ? "own" : rule.id}`, { count: rule.source_count });
 }
@@ -96,7 +98,8 @@ export function whyWords(panel, key, why, atUs, say) {
   }
   const { code, until_us: until, refused_code: refusedCode, ...params } = why;
   const left = until === null || until === undefined ? null : Math.max(0, until - atUs);
-  const cause = say(`balance.unread.${code}`, {
+  const isLost = code === "client_crashed" || code === "client_gone";
+  const cause = say(`balance.unread.${code}${isLost && why.node_id < 0 ? "_dealt" : ""}`, {
     ...params, key: shortKey(key), broker, refused_code: refusedCode,
     why: refusedCode ? refusal(refusedCode, say) : "",
   });

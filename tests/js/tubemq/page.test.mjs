@@ -122,6 +122,17 @@ test("a list by hand is named at its client, and no arithmetic stands where ever
   assert.ok(!why("lists_without").includes("balance.arithmetic") && why("list_without").includes("balance.arithmetic"));
 });
 
+test("beside an outage what else is not read is counted, and a dealt share has no node id", () => {
+  const both = changed(OFFLINE, ({ partitions }) => {
+    const [read] = Object.values(partitions).filter(({ unread }) => unread === null);
+    read.unread = { code: "client_crashed", consumer: "c1", node_id: -2, until_us: 9e6 };
+  });
+  assert.match(told(both)[1], /balance.sub.others {"count":1}/);
+  assert.ok(!told(OFFLINE)[1].includes("balance.sub.others"));
+  const [key, { unread }] = unreadOf(panelOf(both)).find(([, each]) => each.unread.code === "client_crashed");
+  assert.match(whyWords(panelOf(both), key, unread, 0, say), /^balance.unread.client_crashed_dealt /);
+});
+
 test("readers are those who own a partition, whoever else runs", () => {
   const idle = changed(WELL, ({ partitions }) => Object.values(partitions).forEach((each) => (each.owner = "c1")));
   assert.match(told(idle)[0], /balance.head.well .*"clients":1}/);
@@ -198,10 +209,9 @@ test("a rule of one's own that fails says why and where, and that the shares bef
 });
 
 test("where the count is off the modulo is no arithmetic", () => {
-  for (const count of [-1, 0]) {
-    const rule = { id: "modulo", own: null, failed: null, source_count: count };
-    assert.match(ruleWords({ rule, clients: {} }, say), /^balance.rule.off /);
-  }
+  const off = { ...panelOf(WELL), rule: { id: "modulo", own: null, failed: null, source_count: -1 } };
+  assert.match(ruleWords(off, say), /^balance.rule.off /);
+  assert.equal(ruleWords(panelOf(NOBODY), say), "", "without a client there is no count");
   assert.match(ruleWords(panelOf(WELL), say), /^balance.rule.modulo .*4/);
 });
 

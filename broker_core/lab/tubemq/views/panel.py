@@ -232,7 +232,7 @@ def _partitions(
             else unread.Taker(name, UNDEFINED, GONE, None, 0, False, None, 0, False, False)
             for name in meant
         ]
-        # A client reads what it has registered while its pass goes on; it is told of at the end.
+        # A client reads what it has registered while its pass goes on, and reports it at the end.
         is_read = key in reads.notes.readers or (owner in present and key in present[owner].registered)
         views[key] = {
             "broker": broker_of(key),
