@@ -8,7 +8,8 @@ Type 0 holds at some hours for who lags by more than `dltInM`: no more than `lim
 in 5 s; then `freqInMs` of rest. Type 1: after `zeroCnt` reads in a row that found nothing a partition rests `freqInMs`.
 A limit is looked up once a minute and holds until the next look.
 Source: TubeMQ (InLong) FlowCtrlRuleHandler, FlowCtrlItem, ConsumerNodeInfo (broker), PartitionExt (client). [read]
-The code compares `dltInM` with a lag in bytes, whatever its name says; so do we. Left out: type 3, for filters.
+The code compares `dltInM` with a lag in bytes, whatever its name says; so do we. Left out: type 3, for
+filters, which nothing in a lab has (docs/tubemq/facts.md, "Flow control").
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ class Group:
     are given, computed at the first query and then once a cycle; topic_meta_id: its number. check: of server-balanced
     groups. cycles_waited: how many cycles have passed it over because of events that are not done. event_id: of the
     last event. chosen: of a bound group, key -> member that gets it. plans: how many plans were made of `chosen`;
-    is_allocated: one was carried out by a member."""
+    is_allocated: one was carried out by a member. from_max_id: of the operator's last order to consume from the end."""
 
     terms: Terms
     members: dict[str, Member] = field(default_factory=dict)
@@ -79,6 +79,7 @@ class Group:
     chosen: dict[str, str] = field(default_factory=dict)
     plans: int = 0
     is_allocated: bool = False
+    from_max_id: int = UNDEFINED
 
     def refusal(self, client_id: str, terms: Terms, node_id: int) -> int:
         """The code of the first rule that a client breaks, SUCCESS if none.

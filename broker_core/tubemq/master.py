@@ -9,7 +9,9 @@ may be subscribed, reaches a group once a cycle.
        ▲                   │    get 411 with their next heartbeat, register, and say what they hold
        └─────StepDown──────┘
 
-A standby master answers no client of a group. Which one is active the replicated store elects; here a person does.
+A standby master answers no client of a group. Which one is active the replicated store elects. How it does is no part of
+what was recorded; here a standby that has lost the active one is elected ELECTION_US later, and a person may have them
+change places.
 Source: TubeMQ (InLong a6c7a6a670) TMaster, ConsumeGroupInfo; docs/tubemq/facts.md, "Master".
 Left out: users' passwords, the store's replication.
 """
@@ -32,7 +34,7 @@ from broker_core.tubemq import requests as r
 from broker_core.tubemq.balancing import RECORDED, balance, report
 from broker_core.tubemq.client_id import host_of
 from broker_core.tubemq.configuration import ConfiguredBroker, deployed_topics, topic_meta
-from broker_core.tubemq.group import Group, Member
+from broker_core.tubemq.group import CLIENT_REBALANCE, Group, Member
 from broker_core.tubemq.metadata import UNDEFINED
 from broker_core.tubemq.queries import client_balance_groups, group_detail
 from broker_core.tubemq.registration import Register, terms_of, topics_refusal
@@ -40,7 +42,10 @@ from broker_core.tubemq.server_balance import ALLOWED_RATE
 
 BALANCE_PERIOD_US = 30 * SECOND_US
 """consumerBalancePeriodMs of the shipped master.ini; the code's own default is 60 s."""
-BALANCE = "balance"
+ELECTION_US = 5 * SECOND_US
+"""From the death of the active master to the standby's election: the lab's own, for what the store needs to miss its
+peer and to vote."""
+BALANCE, ELECTION = "balance", "election"
 
 
 class TakeOver(msgspec.Struct, frozen=True, tag="tubemq.master.take_over", array_like=True):
@@ -51,7 +56,11 @@ class StepDown(msgspec.Struct, frozen=True, tag="tubemq.master.step_down", array
     """It has elected another one."""
 
 
-Order = TakeOver | StepDown
+class PeerLost(msgspec.Struct, frozen=True, tag="tubemq.master.peer_lost", array_like=True):
+    """No master is active: this one is alone, and will be elected."""
+
+
+Order = TakeOver | StepDown | PeerLost
 
 
 @dataclass(slots=True)
@@ -89,6 +98,8 @@ class Master:
             take_over(self.state, now_us, out)
         elif type(message) is StepDown:
             step_down(self.state, out)
+        elif type(message) is PeerLost:
+            out.deadline(ELECTION, now_us + ELECTION_US)
         elif type(message) not in (Opened, Closed):
             out.send(connection, r.NO_METHOD)
 
@@ -96,6 +107,9 @@ class Master:
         """A cycle is due, or a member's 30 s are over, unless it has been heard of since."""
         if name == BALANCE:
             run_cycle(self.state, now_us, out)
+            return
+        if name == ELECTION:
+            take_over(self.state, now_us, out)
             return
         _, quoted, client_id = name.split(":", 2)
         group_name = unquote(quoted)
@@ -128,6 +142,7 @@ def remove(state: MasterState, group_name: str, client_id: str) -> None:
 
 def take_over(state: MasterState, now_us: int, out: Outbox) -> None:
     """It is the active master from here on; its first cycle is as that after a start."""
+    out.cancel(ELECTION)
     if state.is_standby:
         state.is_standby, state.active_us = False, now_us
         out.tell("tubemq.master.took_over", "tubemq.master.elected", {}, {"master": out.name})
@@ -188,6 +203,7 @@ def register(state: MasterState, connection: int, request: Register, now_us: int
         code = admit(state, connection, request, now_us, out)
         group = state.groups.get(request.group)
         answer = r.RegisterResponseM2C(code, group is None or not group.is_allocated)
+        answer.from_max_id = UNDEFINED if group is None else group.from_max_id
         if code == r.SUCCESS:
             add_flow_rules(state, request, answer)
         out.send(connection, answer)
@@ -279,7 +295,7 @@ def heartbeat(
         waits.note_report(group, member, event, now_us)
     elif request.partitions is not None:
         member.held = request.partitions[:]
-    answer = r.HeartResponseM2C(r.SUCCESS, event, not group.is_allocated)
+    answer = r.HeartResponseM2C(r.SUCCESS, event, not group.is_allocated, from_max_id=group.from_max_id)
     add_flow_rules(state, request, answer)
     out.send(connection, answer)
 
@@ -306,6 +322,25 @@ def query(
         out.send(connection, r.ClientBalanceGroupSet(client_balance_groups(state.groups)))
 
 
+def set_from_max(
+    state: MasterState,
+    connection: int,
+    request: r.SetClientBalanceGroupConsumeFromMax,
+    now_us: int,
+    out: Outbox,
+) -> None:
+    """An operator has a group that balances for itself begin at the end; its members hear of it with their next
+    heartbeat."""
+    group = state.groups.get(request.group)
+    if state.is_standby:
+        out.send(connection, r.STANDBY)
+    elif group is None or group.terms.kind != CLIENT_REBALANCE:
+        out.send(connection, r.ConsumeFromMaxSet(r.NOT_FOUND))
+    else:
+        group.from_max_id = max(group.from_max_id + 1, now_us // MILLISECOND_US)
+        out.send(connection, r.ConsumeFromMaxSet(r.SUCCESS, group.from_max_id))
+
+
 def member_of(state: MasterState, group_name: str, client_id: str) -> Member | None:
     group = state.groups.get(group_name)
     return None if group is None else group.members.get(client_id)
@@ -321,5 +356,6 @@ HANDLERS: Mapping[type, Callable[[MasterState, int, Any, int, Outbox], None]] = 
         r.CloseRequestC2M: close,
         r.QueryConsumeGroupDetail: query,
         r.QueryClientBalanceGroupSet: query,
+        r.SetClientBalanceGroupConsumeFromMax: set_from_max,
     }
 )

@@ -95,6 +95,7 @@ class RegisterResponseM2C(_Request, tag="tubemq.RegisterResponseM2C"):
     is_not_allocated: bool = True
     flow_id: int = -2
     flow_rules: list[str] = []
+    from_max_id: int = -2
 
 
 class GetPartMetaRequestC2M(_Request, tag="tubemq.GetPartMetaRequestC2M"):
@@ -144,11 +145,14 @@ class ConsumerEvent(_Request):
 
 
 class HeartResponseM2C(_Request, tag="tubemq.HeartResponseM2C"):
+    """from_max_id: number of the operator's last order to consume from the end, to a group that balances for itself."""
+
     code: int
     event: ConsumerEvent | None = None
     is_not_allocated: bool = True
     flow_id: int = -2
     flow_rules: list[str] = []
+    from_max_id: int = -2
 
 
 class CloseRequestC2M(_Request, tag="tubemq.CloseRequestC2M"):
@@ -254,6 +258,19 @@ class ClientBalanceGroupSet(_Request, tag="tubemq.ClientBalanceGroupSet"):
     groups: list[str]
 
 
+class SetClientBalanceGroupConsumeFromMax(_Request, tag="tubemq.SetClientBalanceGroupConsumeFromMax"):
+    """admin_set_client_balance_group_consume_from_max: each client that is there now begins at the end of what it has."""
+
+    group: str
+
+
+class ConsumeFromMaxSet(_Request, tag="tubemq.ConsumeFromMaxSet"):
+    """code: 404 where no such group balances for itself."""
+
+    code: int
+    from_max_id: int = -2
+
+
 class QueryConsumeGroupDetail(_Request, tag="tubemq.QueryConsumeGroupDetail"):
     """admin_query_consume_group_detail: who is in the group, and holds what?"""
 
@@ -318,6 +335,8 @@ Request = (
     | SendMessageResponseB2P
     | QueryClientBalanceGroupSet
     | ClientBalanceGroupSet
+    | SetClientBalanceGroupConsumeFromMax
+    | ConsumeFromMaxSet
     | QueryConsumeGroupDetail
     | ConsumeGroupDetail
     | RspExceptionBody

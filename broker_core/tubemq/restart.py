@@ -15,6 +15,7 @@ from broker_core.events import Cause
 from broker_core.sim.slot import CRASHED
 from broker_core.sim.world import World
 from broker_core.tubemq.broker import BrokerState, Consumed, Partition
+from broker_core.tubemq.master import MasterState
 
 
 def crash(world: World, name: str, cause: Cause | None = None) -> None:
@@ -29,6 +30,19 @@ def come_back(world: World, name: str) -> None:
         raise CommandError("broker", "{name} is running", name=name)
     state = survivors(slot.node.state)
     world.forget(name)
+    world.start(name, slot.kind, state)
+
+
+def master_comes_back(world: World, name: str) -> None:
+    """A master that has crashed starts as a standby, with the configuration in its store. It knows no group."""
+    slot = world.slots[name]
+    former: MasterState = slot.node.state
+    world.forget(name)
+    state = MasterState(
+        former.brokers, former.topic_meta_id, is_standby=True, authorized=former.authorized, black_lists=former.black_lists,
+        started_us=world.now_us, balance_rule=former.balance_rule, allowed_rates=former.allowed_rates,
+        flow_rules=former.flow_rules, flow_id=former.flow_id,
+    )  # fmt: skip
     world.start(name, slot.kind, state)
 
 

@@ -203,6 +203,7 @@ BALANCE = {
     "balance.check.context_not_four": _("the confirm context has not four parts"),
     "balance.check.context_part_blank": _("a part of the confirm context is blank"),
     "balance.check.context_old": _("this batch is not the one that is out"),
+    "balance.field.master": _("master"),
     "balance.field.partition": _("partition"),
     "balance.field.offset": _("offset"),
     "balance.field.context": _("confirm context"),
@@ -268,6 +269,9 @@ BALANCE = {
     "balance.form.black_list": _("Blacklist"),
     "balance.form.expand": _("More partitions"),
     "balance.form.failover": _("Master fails over"),
+    "balance.form.master_offline": _("Master offline"),
+    "balance.form.master_online": _("Master back"),
+    "balance.form.from_max": _("Consume from the end"),
     "balance.form_about.restart": _("Its process starts again with another source count or node id"),
     "balance.form_about.assign": _("It takes the partitions of a list, from given offsets"),
     "balance.form_about.by_rule": _("It takes what the rule gives it"),
@@ -279,6 +283,13 @@ BALANCE = {
     "balance.form_about.black_list": _("Whether the group may subscribe the topic"),
     "balance.form_about.expand": _("The topic has more partitions on a broker"),
     "balance.form_about.failover": _("The standby takes over: it knows the configuration and no client"),
+    "balance.form_about.master_offline": _(
+        "A master’s process dies; if it was the active one a standby is elected after 5 s"
+    ),
+    "balance.form_about.master_online": _("It starts as a standby; alone it is elected after 5 s"),
+    "balance.form_about.from_max": _(
+        "With its next heartbeat each client registers its partitions again, at the end that it last heard of"
+    ),
     "balance.own.none": _("The group follows the lane’s rule."),
     "balance.own.off": _(
         "Rules of your own are off: the kernel of this server has no filter for system calls (seccomp)."

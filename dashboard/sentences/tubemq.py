@@ -18,6 +18,9 @@ TUBEMQ_ORDERS = {
     ),
     "caption.tubemq_expand": _("The topic has {count} partitions on broker {broker}."),
     "caption.tubemq_failover": _("The standby master takes over."),
+    "caption.tubemq_master_offline": _("Master {master} goes offline."),
+    "caption.tubemq_master_online": _("Master {master} starts again, as a standby."),
+    "caption.tubemq_consume_from_max": _("The group consumes from the end."),
     "caption.tubemq_rule": _("The group is given {own?an assignment rule of its own|its lane’s rule again}."),
     "tick.tubemq_restart": _("{consumer} starts again"),
     "tick.tubemq_assign": _("{consumer} by hand"),
@@ -30,6 +33,9 @@ TUBEMQ_ORDERS = {
     "tick.tubemq_black_list": _("black list"),
     "tick.tubemq_expand": _("broker {broker} expanded"),
     "tick.tubemq_failover": _("master fails over"),
+    "tick.tubemq_master_offline": _("master {master} offline"),
+    "tick.tubemq_master_online": _("master {master} back"),
+    "tick.tubemq_consume_from_max": _("from the end"),
     "tick.tubemq_rule": _("rule"),
     "event.tubemq.group.joined": _("The group now has {clients} {clients?client|clients}"),
     "event.tubemq.group.left": _("{consumer} left the group of {clients} {clients?client|clients}"),
@@ -59,6 +65,14 @@ TUBEMQ_ORDERS = {
     "event.tubemq.topic.black_listed": _("{topic} is on the black list of the group"),
     "event.tubemq.topic.allowed": _("{topic} is off the black list of the group"),
     "event.tubemq.topic.expanded": _("The topic has {partitions} partitions on broker {broker}"),
+    "event.tubemq.group.from_max": _(
+        "An operator has {clients} {clients?client|clients} consume from the end, each with its next heartbeat"
+    ),
+    "event.tubemq.client.from_max": _(
+        "{consumer} registers its {partitions} {partitions?partition|partitions} again, at the end that it knows of"
+    ),
+    "event.tubemq.master.offline": _("{master} went offline: a standby that is up is elected after 5 s"),
+    "event.tubemq.master.online": _("{master} has started again, as a standby"),
     "event.tubemq.master.failing_over": _("{master} is elected to be the active master"),
     "event.tubemq.master.took_over": _("{master} answers clients, as the active master"),
     "event.tubemq.master.stepped_down": _("{master} answers clients no more: it stands by"),

@@ -131,6 +131,9 @@ CASES: dict[str, tuple[list[str], Json, list[tuple[str, Json]]]] = {
     "tubemq_black_list": (TUBEMQ, {"listed": True}, []),
     "tubemq_expand": (TUBEMQ, {"broker": 2, "count": 9}, []),
     "tubemq_failover": (TUBEMQ, {}, []),
+    "tubemq_master_offline": (TUBEMQ, {"master": 1}, []),
+    "tubemq_master_online": (TUBEMQ, {"master": 1}, [("tubemq_master_offline", {"master": 1})]),
+    "tubemq_consume_from_max": (TUBEMQ, {}, []),
     "tubemq_rule": (TUBEMQ, {"source": None}, []),
 }
 """Kind -> the lanes that it changes when it is ordered in all, its arguments, and what must have been ordered

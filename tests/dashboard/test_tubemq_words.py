@@ -20,6 +20,7 @@ COLUMNS = ("takes", "has", "releases", "registers")
 OUTAGES = ("kept", "moved", "served")
 FORMS = (
     "restart", "assign", "by_rule", "hold", "confirm", "offline", "online", "accept", "black_list", "expand", "failover",
+    "master_offline", "master_online", "from_max",
 )  # fmt: skip
 VERBS = ("join", "pause", "resume", "full_speed", "slow", "crash", "leave", "rejoin")
 CODES = sorted({

@@ -4,6 +4,8 @@ tubemq_offline, tubemq_online     a broker's process dies, and starts again with
 tubemq_accept, tubemq_black_list  a broker, or the cluster for this group, accepts no subscriptions of the topic, and again
 tubemq_expand                     the topic has more partitions on a broker
 tubemq_failover                   the standby master takes over
+tubemq_master_offline, ..._online a master's process dies, and starts again as a standby
+tubemq_consume_from_max           each client of the group begins at the end of what it has
 tubemq_rule                       the partitions are dealt out by a rule of the user's own, or by the lane's again
 """
 
@@ -27,6 +29,7 @@ from broker_core.lab.size import LaneSize
 from broker_core.lab.tubemq import verbs
 from broker_core.lab.tubemq.facts import TubeMqFacts
 from broker_core.lab.tubemq.lane import TubeMqRules
+from broker_core.lab.tubemq.nodes import MASTERS
 
 MODEL = "tubemq"
 BROKERS_MAX = 100
@@ -211,11 +214,74 @@ class FailOver(TubeMqCommand):
         return {}
 
     def check_in(self, lane: TubeMqFacts) -> None:
-        if lane.masters < 2:
+        if len(lane.masters) < 2:
             raise CommandError("lane", "{lane} has one master: no standby can take over", lane=lane.id)
+        if not all(lane.masters):
+            raise CommandError("lane", "in {lane} a master is down: no standby can take over", lane=lane.id)
 
     def do(self, lane: Lane, cause: Cause) -> None:
         verbs.fail_over(lane, cause)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MasterCommand(TubeMqCommand):
+    """An order about one master, counted from 1."""
+
+    ARGS: ClassVar[frozenset[str]] = frozenset({"master"})
+    MUST_BE_UP: ClassVar[bool]
+
+    master: int
+
+    @classmethod
+    def read_args(cls, args: Json) -> dict[str, Any]:
+        return {"master": whole("args.master", args.get("master"), 1, len(MASTERS))}
+
+    def args(self) -> Json:
+        return {"master": self.master}
+
+    def check_in(self, lane: TubeMqFacts) -> None:
+        if self.master > len(lane.masters):
+            raise CommandError("args.master", "there is no master {master}", master=self.master)
+        is_up = lane.masters[self.master - 1]
+        if is_up and not self.MUST_BE_UP:
+            raise CommandError("args.master", "master {master} is running", master=self.master)
+        if self.MUST_BE_UP and not is_up:
+            raise CommandError("args.master", "master {master} is down", master=self.master)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MasterOffline(MasterCommand):
+    kind: ClassVar[str] = "tubemq_master_offline"
+    MUST_BE_UP: ClassVar[bool] = True
+
+    def do(self, lane: Lane, cause: Cause) -> None:
+        verbs.master_goes_offline(lane, self.master, cause)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MasterOnline(MasterCommand):
+    kind: ClassVar[str] = "tubemq_master_online"
+    MUST_BE_UP: ClassVar[bool] = False
+
+    def do(self, lane: Lane, cause: Cause) -> None:
+        verbs.master_comes_back(lane, self.master, cause)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsumeFromMax(TubeMqCommand):
+    kind: ClassVar[str] = "tubemq_consume_from_max"
+    NONE_JOINED: ClassVar[str] = "none_work"
+
+    @classmethod
+    def read_args(cls, args: Json) -> dict[str, Any]:
+        return {}
+
+    def check_in(self, lane: TubeMqFacts) -> None:
+        if lane.by_master:
+            raise CommandError("lane", "in {lane} the master gives partitions out", lane=lane.id)
+
+    def do(self, lane: Lane, cause: Cause) -> None:
+        verbs.consume_from_max(lane, cause)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -261,5 +327,8 @@ CLUSTER_COMMANDS: tuple[type[Command], ...] = (
     BlackList,
     Expand,
     FailOver,
+    MasterOffline,
+    MasterOnline,
+    ConsumeFromMax,
     OwnRule,
 )

@@ -13,12 +13,12 @@ from broker_core.tubemq.partition_key import broker_of
 
 class TubeMqFacts(LaneFacts, frozen=True, kw_only=True, tag="tubemq"):
     """A TubeMQ lane. online: broker id -> whether it is. partitions: keys, those that were added last. topic: its name. by_master: its master
-    gives partitions out, so its clients have none of the 17 calls."""
+    gives partitions out, so its clients have none of the 17 calls. masters: of each, whether it is up."""
 
     online: dict[int, bool]
     partitions: list[str]
     topic: str
-    masters: int
+    masters: list[bool]
     by_master: bool
 
     def count_on(self, broker: int) -> int:
@@ -34,6 +34,6 @@ def tubemq_facts(lane: Lane) -> TubeMqFacts:
         online={broker_id: broker_id not in reads.notes.down for broker_id in reads.brokers},
         partitions=list(reads.partition_keys),
         topic=reads.topic,
-        masters=len(reads.masters),
+        masters=[reads.is_up(name) for name in reads.masters],
         by_master=reads.by_master,
     )

@@ -101,6 +101,7 @@ class TubeMqRules:
             | producers.AddPartitions
             | operator.Connect
             | TakeOff
+            | operator.ConsumeFromMax
             | operator.Deal
             | programs.Orders
             | StartPull

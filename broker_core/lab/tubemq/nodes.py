@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 from broker_core.events import Json
 from broker_core.hashing.java_hash import java_text, string_hash_unsigned
 from broker_core.lab.tubemq.notes import Notes
+from broker_core.sim.slot import CRASHED
 from broker_core.tubemq.broker import BrokerState, Consumed, Partition
 from broker_core.tubemq.client.producer import ProducerState
 from broker_core.tubemq.client.program_state import ProgramState
 from broker_core.tubemq.client.pull_consumer_state import PullConsumerState
-from broker_core.tubemq.group import Member
+from broker_core.tubemq.group import Group, Member
 from broker_core.tubemq.master import MasterState
 from broker_core.tubemq.metadata import PartitionMetadata
 from broker_core.tubemq.partition_key import PartitionKey, broker_of
@@ -109,18 +110,29 @@ class TubeMqNodes:
         state: Client = self.lane.world.slots[incarnation].node.state
         return state
 
+    def master_states(self) -> dict[str, MasterState]:
+        return {name: self.lane.world.slots[name].node.state for name in self.masters}
+
+    def is_up(self, master: str) -> bool:
+        return self.lane.world.condition(master) != CRASHED
+
+    def is_active(self, master: str) -> bool:
+        return self.is_up(master) and not self.master_states()[master].is_standby
+
     def master(self) -> tuple[str, MasterState]:
-        """The active master, by its node's name; the first one while none is active."""
-        states = {name: self.lane.world.slots[name].node.state for name in self.masters}
-        return next(
-            ((name, state) for name, state in states.items() if not state.is_standby),
-            (self.masters[0], states[self.masters[0]]),
-        )
+        """The active master, by its node's name; while none is active one that is up, if any is."""
+        name = min(self.masters, key=lambda name: (not self.is_active(name), not self.is_up(name)))
+        return name, self.master_states()[name]
+
+    def group(self) -> Group | None:
+        """The group at the active master."""
+        name, master = self.master()
+        return master.groups.get(GROUP) if self.is_active(name) else None
 
     def group_map(self) -> dict[str, bool]:
         """Partition -> subscribable, as the master tells the group's members; {} while it has told nobody."""
         _, master = self.master()
-        group = master.groups.get(GROUP)
+        group = self.group()
         return (
             {}
             if group is None
@@ -129,7 +141,7 @@ class TubeMqNodes:
 
     def members(self) -> dict[str, Member]:
         """Clients that the master knows."""
-        group = self.master()[1].groups.get(GROUP)
+        group = self.group()
         return {} if group is None else group.members
 
     def member(self, client_id: str) -> Member | None:

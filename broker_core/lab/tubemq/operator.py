@@ -42,6 +42,15 @@ class TakeOff(msgspec.Struct, frozen=True, tag="lab.tubemq.operator.take_off", a
     master: str
 
 
+class ConsumeFromMax(
+    msgspec.Struct, frozen=True, tag="lab.tubemq.operator.consume_from_max", array_like=True
+):
+    """A person has the group begin at the end. master: the active one."""
+
+    group: str
+    master: str
+
+
 class Deal(msgspec.Struct, frozen=True, tag="lab.tubemq.operator.deal", array_like=True):
     """Share these partitions out among these members. rule: of ASSIGNERS, or OWN with its text. previous: partition ->
     member that had it. lags: partition -> messages that wait. closed: partitions that may not be subscribed now."""
@@ -82,6 +91,8 @@ class Operator:
                 errands[master] = [r.CloseRequestC2M(client_id, group)]
                 for name, requests in errands.items():
                     self.send(name, requests, out)
+            case ConsumeFromMax(group, master):
+                self.send(master, [r.SetClientBalanceGroupConsumeFromMax(group)], out)
             case Deal():
                 self.state.deal = message
                 out.deadline(DEAL, now_us)

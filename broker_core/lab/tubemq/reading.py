@@ -131,7 +131,10 @@ class TubeMqReading(TubeMqShares):
             return count
         count += sum(self.place(key).pending for key in client.unconfirmed)
         if client.reading:
-            count += self.place(client.reading).pending - len(client.batch) - (client.program.hand >= 0)
+            undone = len(client.batch) + (client.program.hand >= 0)
+            count += max(
+                0, self.place(client.reading).pending - undone
+            )  # none is pending after a jump to the end
         return count
 
     def way_in(self) -> str:

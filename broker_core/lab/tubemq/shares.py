@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from broker_core.lab.tubemq.nodes import GROUP, MODULO, NOT_USED, TubeMqNodes
+from broker_core.lab.tubemq.nodes import MODULO, NOT_USED, TubeMqNodes
 from broker_core.tubemq.assigners import ASSIGNERS
 from broker_core.tubemq.assignment import node_of
 from broker_core.tubemq.client_id import host_of
@@ -73,7 +73,7 @@ class TubeMqShares(TubeMqNodes):
 
     def group_count(self) -> int:
         """The source count that the active master checks; while it knows no member, the one to start with."""
-        group = self.master()[1].groups.get(GROUP)
+        group = self.group()
         if self.counted() == NOT_USED or group is None or not group.members:
             return self.counted()
         return max(group.terms.source_count, NOT_USED)

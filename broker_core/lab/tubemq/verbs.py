@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from broker_core.events import Cause, Json
 from broker_core.lab.tubemq.launching import launch, replace, sweep
-from broker_core.lab.tubemq.nodes import GROUP, PRODUCER
+from broker_core.lab.tubemq.nodes import GROUP, OPERATOR, PRODUCER
+from broker_core.lab.tubemq.operator import ConsumeFromMax
 from broker_core.lab.tubemq.reading import TubeMqReading, is_alive
 from broker_core.lab.tubemq.sharing import deal, is_dealt, reads_of, share
 from broker_core.sim.slot import CRASHED, Slot
@@ -14,7 +15,7 @@ from broker_core.tubemq import requests as r
 from broker_core.tubemq import restart as restarting
 from broker_core.tubemq.broker import Partition
 from broker_core.tubemq.client.producer import AddPartitions, Connect
-from broker_core.tubemq.master import MasterState, StepDown, TakeOver
+from broker_core.tubemq.master import MasterState, PeerLost, StepDown, TakeOver
 from broker_core.tubemq.partition_key import PartitionKey, broker_of
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def order_client(lane: Lane, name: str, order: Any, kind: str, data: Json, cause
 
 
 def masters_of(lane: Lane, reads: TubeMqReading) -> list[MasterState]:
-    return [lane.world.slots[name].node.state for name in reads.masters]
+    return [*reads.master_states().values()]
 
 
 def go_offline(lane: Lane, broker: int, cause: Cause) -> None:
@@ -185,9 +186,48 @@ def fail_over(lane: Lane, cause: Cause) -> None:
     """The active master steps down, and the standby takes over: it knows the configuration and no client."""
     reads = reads_of(lane)
     active, _ = reads.master()
-    standby = next((name for name in reads.masters if name != active), None)
-    if standby is None:
+    standby = next((name for name in reads.masters if name != active and reads.is_up(name)), None)
+    if standby is None or not reads.is_up(active):
         return
     said = lane.emit("tubemq.master.failing_over", cause, None, {}, {"master": standby.partition(":")[2]})
     lane.world.order(active, StepDown(), said)
     lane.world.order(standby, TakeOver(), said)
+
+
+def master_goes_offline(lane: Lane, number: int, cause: Cause) -> None:
+    """A master's process dies. If it was the active one a standby that is up misses it, and is elected."""
+    reads = reads_of(lane)
+    name = reads.masters[number - 1]
+    if not reads.is_up(name):
+        return
+    was_active = reads.is_active(name)
+    said = lane.emit("tubemq.master.offline", cause, None, {}, {"master": name.partition(":")[2]})
+    restarting.crash(lane.world, name, said)
+    standby = next((other for other in reads.masters if reads.is_up(other)), None)
+    if was_active and standby is not None:
+        lane.world.order(standby, PeerLost(), said)
+
+
+def master_comes_back(lane: Lane, number: int, cause: Cause) -> None:
+    """It starts as a standby; if no other one is up it is elected."""
+    reads = reads_of(lane)
+    name = reads.masters[number - 1]
+    if reads.is_up(name):
+        return
+    is_alone = not any(reads.is_up(other) for other in reads.masters)
+    restarting.master_comes_back(lane.world, name)
+    said = lane.emit("tubemq.master.online", cause, None, {}, {"master": name.partition(":")[2]})
+    if is_alone:
+        lane.world.order(name, PeerLost(), said)
+
+
+def consume_from_max(lane: Lane, cause: Cause) -> None:
+    """The operator has the active master tell every client to begin at the end of what it has."""
+    reads = reads_of(lane)
+    master, _ = reads.master()
+    if reads.by_master or not reads.is_active(master):
+        return
+    said = lane.emit(
+        "tubemq.group.from_max", cause, "tubemq.master.from_max", {}, {"clients": len(reads.members())}
+    )
+    lane.world.order(OPERATOR, ConsumeFromMax(GROUP, master), said)

@@ -25,6 +25,8 @@ from broker_core.tubemq.client.consumer_object import NOT_RUNNING, STARTED, Cons
 from broker_core.tubemq.client.links import link_to
 from broker_core.tubemq.client.master_link import RPC
 from broker_core.tubemq.client.message_calls import AT_MASTER, LOOK, NO_ANSWER, NOT_ASKED, MessageCalls
+from broker_core.tubemq.client_id import host_of
+from broker_core.tubemq.metadata import UNDEFINED
 from broker_core.tubemq.partition_key import broker_of
 
 READY_STEP_US = 250 * MILLISECOND_US
@@ -50,11 +52,19 @@ class CallAnswers(MessageCalls):
         kind = type(message)
         if kind is r.RegisterResponseB2C:
             name = names.CONNECT if message.op_type == r.REGISTER else names.DISCONNECT
-            self.answered(self.asked(name, message.partition), message, now_us, out)
+            call = self.asked(name, message.partition)
+            if call is None and message.op_type == r.REGISTER and message.code == r.SUCCESS:
+                self.registered_again(message, now_us)
+            self.answered(call, message, now_us, out)
         elif connection == self.state.masters.connection:
             self.on_master(message, now_us, out)
         else:
             MessageCalls.take_answer(self, connection, message, now_us, out)
+
+    def registered_again(self, answer: r.RegisterResponseB2C, now_us: int) -> None:
+        """The broker's answer to `consume_from_max`."""
+        if answer.partition in self.state.held:
+            cache.add(self.state, answer, now_us)
 
     def answered(self, call: Call | None, answer: Any, now_us: int, out: Outbox) -> None:
         """Give the answer, or Closed for none, to the call."""
@@ -127,12 +137,28 @@ class CallAnswers(MessageCalls):
             return
         cache.take_rules(state, message)
         if isinstance(message, r.RegisterResponseM2C):
+            state.from_max_id = message.from_max_id  # an order from before its time is not for it
             self.answered(self.asked(names.START, ""), message, now_us, out)
         elif state.phase == STARTED:
             heartbeats.master_answered(state, now_us, out)
             if message.code == r.HB_NO_NODE:  # it does not know what the client holds, either
                 state.beats = 0
                 state.masters.ask(self.registration(), now_us, out)
+            elif message.from_max_id not in (state.from_max_id, UNDEFINED):
+                state.from_max_id = message.from_max_id
+                self.consume_from_max(out)
+
+    def consume_from_max(self, out: Outbox) -> None:
+        """An operator's order: register each partition again, at the end that it last heard of. What is out and not
+        confirmed is not read again."""
+        state = self.state
+        keys = sorted(state.held)
+        for key in keys:
+            end = state.offsets[key][1]
+            request = r.RegisterRequestC2B(r.REGISTER, state.client_id, state.group, key, end)
+            out.send(link_to(state, broker_of(key), out), request)
+        who = {"consumer": host_of(state.client_id), "client": state.client_id}
+        out.tell("tubemq.client.from_max", "tubemq.master.from_max", {}, {**who, "partitions": len(keys)})
 
     def master_failed(self, now_us: int, out: Outbox, *, is_closed: bool = False) -> None:
         """The master in use does not answer; once none does, what was asked has failed."""

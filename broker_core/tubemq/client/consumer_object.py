@@ -74,7 +74,8 @@ class BaseConsumer:
 
 @dataclass(slots=True)
 class ConsumerObject(BaseConsumer):
-    """is_used: it was started once. guarded: refused key -> until when it is not asked for. reported: what the master
+    """is_used: it was started once. from_max_id: of the operator's last order to consume from the end that it knows.
+    guarded: refused key -> until when it is not asked for. reported: what the master
     last heard that it holds."""
 
     phase: int = NOT_RUNNING
@@ -86,3 +87,4 @@ class ConsumerObject(BaseConsumer):
     next_query_us: int = 0
     guarded: dict[str, int] = field(default_factory=dict)
     reported: list[str] = field(default_factory=list)
+    from_max_id: int = UNDEFINED

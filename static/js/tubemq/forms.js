@@ -3,7 +3,7 @@
 
 import { FieldError } from "./calls.js";
 
-const BROKER = { name: "broker", kind: "broker" };
+const BROKER = { name: "broker", kind: "broker" }, MASTER = { name: "master", kind: "master" };
 
 // Verb -> {kind: of the order, isOfClient: it needs the chosen client, fields}.
 export const FORMS = {
@@ -24,6 +24,9 @@ export const FORMS = {
   black_list: { kind: "tubemq_black_list", fields: [{ name: "listed", kind: "flag", isOn: true }] },
   expand: { kind: "tubemq_expand", fields: [BROKER, { name: "count", kind: "number" }] },
   failover: { kind: "tubemq_failover", fields: [] },
+  master_offline: { kind: "tubemq_master_offline", fields: [MASTER] },
+  master_online: { kind: "tubemq_master_online", fields: [MASTER] },
+  from_max: { kind: "tubemq_consume_from_max", fields: [] },
 };
 
 // values: field -> what stands in it, a flag's true or false. -> arguments. Fails with a FieldError.
@@ -35,6 +38,7 @@ export function argsOf(verb, values) {
 const READ = {
   flag: (_, value) => value,
   broker: (_, value) => Number(value),
+  master: (_, value) => Number(value),
   partition: (_, value) => value,
   number: (name, value) => whole(name, value),
   optional: (name, value) => (value.trim() === "" ? undefined : whole(name, value)),

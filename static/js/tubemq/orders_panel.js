@@ -8,6 +8,8 @@ import { clearErrors, clearWhenChanged, showErrors } from "../base/field_errors.
 import { FieldError } from "./calls.js";
 import { FORMS, argsOf } from "./forms.js";
 
+const CHOICES = ["broker", "master", "partition"];
+
 // boxOf(verb): holds its button. form: is filled with the fields of the open one. kinds: the registry's.
 // send(verb, args, near): a promise that fails with a Refusal. choicesOf(kind): [[value, words]]. isOffered(verb): it
 // makes sense now.
@@ -48,7 +50,7 @@ export function createOrders(boxOf, form, { kinds, send, fail, choicesOf, isOffe
 
   function fieldOf({ name, kind, isOn }) {
     const label = document.createElement("label"), words = document.createElement("span");
-    const isChoice = kind === "broker" || kind === "partition", isLong = kind === "keys" || kind === "offsets";
+    const isChoice = CHOICES.includes(kind), isLong = kind === "keys" || kind === "offsets";
     label.className = kind === "flag" ? "check" : "field";
     words.className = "s m";
     speak(words, `balance.field.${name}`);
@@ -108,7 +110,7 @@ export function createOrders(boxOf, form, { kinds, send, fail, choicesOf, isOffe
       for (const [verb, button] of Object.entries(buttons)) button.hidden = !isOffered(verb);
       if (shown !== null && buttons[shown].hidden) show(null);
       for (const { name, kind } of FORMS[shown]?.fields ?? []) {
-        if (kind === "broker" || kind === "partition") fillSelect(inputs[name], choicesOf(kind), inputs[name].value);
+        if (CHOICES.includes(kind)) fillSelect(inputs[name], choicesOf(kind), inputs[name].value);
       }
     },
   };

@@ -200,20 +200,25 @@ const forms = createForms((verb) => $(FORMS[verb].isOfClient ? "client-orders" :
     const { kind, isOfClient } = FORMS[verb];
     return orders.send({ kind, lane, args, ...(isOfClient ? { consumer: client } : {}) }, near);
   },
-  choicesOf: (kind) => (kind === "broker"
-    ? named(Object.keys(panel().brokers))
-    : [["", say("balance.any")], ...named(Object.keys(panel().partitions))]),
+  choicesOf: (kind) => ({
+    broker: () => named(Object.keys(panel().brokers)),
+    master: () => Object.keys(panel().masters).map((name, place) => [String(place + 1), name]),
+    partition: () => [["", say("balance.any")], ...named(Object.keys(panel().partitions))],
+  })[kind](),
   isOffered: (verb) => isOfferedNow(verb),
 });
 
 // What would be refused in any case is not offered.
 function isOfferedNow(verb) {
   const now = panel(), known = now.clients[client], offline = Object.values(now.brokers).map(({ state }) => state);
+  const masters = Object.values(now.masters), isUp = ({ condition }) => condition === "running";
   if (FORMS[verb].isOfClient && (!known || isServed(now) || known.state === "crashed")) return false;
   return {
     by_rule: () => known.by_hand, confirm: () => known.unconfirmed.length > 0,
     online: () => offline.includes("offline"),
-    failover: () => Object.keys(now.masters).length > 1,
+    failover: () => masters.length > 1 && masters.every(isUp),
+    master_offline: () => masters.some(isUp), master_online: () => !masters.every(isUp),
+    from_max: () => !isServed(now),
   }[verb]?.() ?? true;
 }
 

@@ -57,3 +57,27 @@ def test_server_balanced_groups_assignment_is_what_its_members_hold():
     ((_, answer),) = play(node, out, 9, r.QueryConsumeGroupDetail("g"))
     assert answer.kind == "unbound" and answer.check == [1, 1, -2]
     assert [each.partitions for each in answer.members] == [KEYS[:3], KEYS[3:]]
+
+
+def test_order_to_consume_from_the_end_is_for_groups_that_balance_for_themselves() -> None:
+    node, out = Master(MasterState(configured(["t#1:1:2:1"]))), Played()
+    play(
+        node,
+        out,
+        1,
+        r.RegisterRequestC2MV2("a", "own", -2, -2, ["t"]),
+        r.RegisterRequestC2M("b", "served", ["t"]),
+    )
+    answers = {}
+    for group in ("own", "served", "none"):
+        ((_, answer),) = play(node, out, 9, r.SetClientBalanceGroupConsumeFromMax(group), now_us=7_000)
+        answers[group] = answer.code, answer.from_max_id
+    assert answers == {"own": (200, 7), "served": (404, -2), "none": (404, -2)}
+    ((_, again),) = play(node, out, 9, r.SetClientBalanceGroupConsumeFromMax("own"), now_us=7_000)
+    assert again.from_max_id == 8, "another order has another number"
+    for client, group, number in (("a", "own", 8), ("b", "served", -2)):
+        kind = r.HeartRequestC2MV2 if group == "own" else r.HeartRequestC2M
+        ((_, heart),) = play(node, out, 1, kind(client, group, None))
+        assert heart.from_max_id == number
+    node.receive(0, StepDown(), 0, out)
+    assert play(node, out, 9, r.SetClientBalanceGroupConsumeFromMax("own")) == [(9, r.STANDBY)]

@@ -71,7 +71,8 @@ def tubemq_view(lane: Lane, reads: TubeMqReading) -> Json:
         for name, consumer in lane.consumers.items()
         if consumer.state != GONE
     }
-    _, master = reads.master()
+    active, master = reads.master()
+    is_active = reads.is_active(active)
     clients = {name: _client(lane, reads, name, state) for name, state in present.items()}
     return {
         "rule": {
@@ -89,16 +90,16 @@ def tubemq_view(lane: Lane, reads: TubeMqReading) -> Json:
         "partitions": _partitions(lane, reads, present, clients, master),
         "masters": {
             name.removeprefix("tubemq:"): {
-                "is_active": not lane.world.slots[name].node.state.is_standby,
+                "is_active": reads.is_active(name),
                 "condition": lane.world.condition(name),
-                "clients": sum(
-                    len(group.members) for group in lane.world.slots[name].node.state.groups.values()
-                ),
+                "clients": sum(len(group.members) for group in state.groups.values())
+                if reads.is_up(name)
+                else 0,
             }
-            for name in reads.masters
+            for name, state in reads.master_states().items()
         },
-        "query": None if master.is_standby else _query(master),
-        "cycle_us": _next_cycle_us(lane.now_us, master) if master.groups else None,
+        "query": _query(master) if is_active else None,
+        "cycle_us": _next_cycle_us(lane.now_us, master) if is_active and master.groups else None,
     }
 
 

@@ -22,7 +22,7 @@ OF_CONSUMERS = (
 )  # fmt: skip
 OF_LANES = (
     "join", "tubemq_offline", "tubemq_online", "tubemq_accept", "tubemq_black_list", "tubemq_expand", "tubemq_failover",
-    "set_algorithm",
+    "tubemq_master_offline", "tubemq_master_online", "tubemq_consume_from_max", "set_algorithm",
 )  # fmt: skip
 ALGORITHMS = ("modulo", "sticky", "by_lag", "server", "article")
 
@@ -56,6 +56,8 @@ def arguments(kind: str, dice: Random, keys: list[str]) -> dict[str, Any]:
             return {"call": dice.choice(CALLS), "key": key, "number": dice.choice((-1, 1, 100))}
         case "tubemq_confirm":
             return {"consumed": dice.random() < 0.5}
+        case "tubemq_master_offline" | "tubemq_master_online":
+            return {"master": dice.randint(1, 2)}
         case "tubemq_offline" | "tubemq_online":
             return {"broker": dice.randint(1, 3)}
         case "tubemq_accept":
@@ -124,6 +126,8 @@ def test_any_orders_leave_a_lab_that_can_be_mended(seed: int) -> None:
         order(lab, "tubemq_online", broker=broker)
         order(lab, "tubemq_accept", broker=broker, accepts=True)
     order(lab, "tubemq_black_list", listed=False)
+    for master in (1, 2):
+        order(lab, "tubemq_master_online", master=master)
     for name in [*lab.lanes["tubemq"].consumers]:
         order(lab, "leave", name)
     lab.advance_to(lab.now_us + 40_000_000)
