@@ -57,20 +57,20 @@ RESOURCES = ("memory", "disk")
 
 ROWS: Mapping[str, Shape] = MappingProxyType({
     "exchanges": {
-        "name": (name, ABSENT), "vhost": (name, DEFAULT_VHOST), "type": (text, "direct"), "durable": (flag, False),
+        "name": (text, ABSENT), "vhost": (name, DEFAULT_VHOST), "type": (text, "direct"), "durable": (flag, False),
         "auto_delete": (flag, False), "internal": (flag, False), "arguments": (table, {}),
     },
     "queues": {
-        "name": (name, ABSENT), "vhost": (name, DEFAULT_VHOST), "durable": (flag, False),
+        "name": (text, ABSENT), "vhost": (name, DEFAULT_VHOST), "durable": (flag, False),
         "auto_delete": (flag, False), "arguments": (table, {}),
     },
     "bindings": {
-        "source": (name, ABSENT), "vhost": (name, DEFAULT_VHOST), "destination": (name, ABSENT),
+        "source": (text, ABSENT), "vhost": (name, DEFAULT_VHOST), "destination": (text, ABSENT),
         "destination_type": (one_of("queue", "exchange"), "queue"), "routing_key": (text, ""),
         "arguments": (table, {}),
     },
 })  # fmt: skip
-"""What a person names of each; as a method has them by default."""
+"""What a person names of each; as a method has them by default. A name may be empty: what that means the server says."""
 
 
 def body(field: str, value: object) -> str:
@@ -186,7 +186,14 @@ class DeleteExchange(MethodCommand):
         return m.ExchangeDelete(CHANNEL, self.given["name"], self.given["if_unused"])
 
 
-class DeclareQueue(MethodCommand):
+class QueueCommand(MethodCommand):
+    """At the queue `name`. Without a name it is the last one declared on the connection; there as a rule is none."""
+
+    def said(self) -> Json:
+        return {**self.given, "name": self.given["name"] or "“”"}
+
+
+class DeclareQueue(QueueCommand):
     """Without a name the server gives one. An exclusive queue lives as long as the person's connection, which stays open
     until the queue is deleted."""
 
@@ -200,14 +207,11 @@ class DeclareQueue(MethodCommand):
             CHANNEL, g["name"], False, g["durable"], g["exclusive"], g["auto_delete"], False, g["arguments"]
         )
 
-    def said(self) -> Json:
-        return {**self.given, "name": self.given["name"] or "“”"}
 
-
-class DeleteQueue(MethodCommand):
+class DeleteQueue(QueueCommand):
     kind: ClassVar[str] = "rabbitmq_delete_queue"
     SHAPE, ARGS = shaped(
-        {**WHO, "name": (name, ABSENT), "if_unused": (flag, False), "if_empty": (flag, False)}
+        {**WHO, "name": (text, ABSENT), "if_unused": (flag, False), "if_empty": (flag, False)}
     )
 
     def method(self, lane: Lane, position: int) -> m.Method:
@@ -270,19 +274,19 @@ class Publish(MethodCommand):
         return {key: value for key, value in self.given.items() if key != "body"}
 
 
-class Purge(MethodCommand):
+class Purge(QueueCommand):
     kind: ClassVar[str] = "rabbitmq_purge"
-    SHAPE, ARGS = shaped({**WHO, "name": (name, ABSENT)})
+    SHAPE, ARGS = shaped({**WHO, "name": (text, ABSENT)})
 
     def method(self, lane: Lane, position: int) -> m.Method:
         return m.QueuePurge(CHANNEL, self.given["name"])
 
 
-class Get(MethodCommand):
+class Get(QueueCommand):
     """The message at the head. then: what becomes of it."""
 
     kind: ClassVar[str] = "rabbitmq_get"
-    SHAPE, ARGS = shaped({**WHO, "name": (name, ABSENT), "then": (one_of(*SETTLES), REQUEUE)})
+    SHAPE, ARGS = shaped({**WHO, "name": (text, ABSENT), "then": (one_of(*SETTLES), REQUEUE)})
 
     def method(self, lane: Lane, position: int) -> m.Method:
         return m.BasicGet(CHANNEL, self.given["name"])

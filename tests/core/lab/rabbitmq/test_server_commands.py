@@ -57,6 +57,28 @@ def test_queue_is_declared_bound_filled_read_purged_and_deleted(lab) -> None:
         ("publish", {"exchange": "none"}, 404, "no exchange 'none'"),
         ("purge", {"name": "none"}, 404, "no queue 'none'"),
         ("purge", {"name": "all", "user": "bob", "vhost": "/"}, 530, "access to vhost '/' refused"),
+        *(
+            (kind, {"source": "", "destination": "all", "destination_type": "queue", "routing_key": "all"}, 403,
+             "ACCESS_REFUSED - operation not permitted on the default exchange")
+            for kind in ("bind", "unbind")
+        ),
+        *(
+            (kind, {"source": source, "destination": to, "destination_type": "exchange"}, 403,
+             "ACCESS_REFUSED - operation not permitted on the default exchange")
+            for kind in ("bind", "unbind") for source, to in (("", "orders"), ("orders", ""))
+        ),
+        *(
+            (kind, {"name": ""}, 404, "NOT_FOUND - no previously declared queue")
+            for kind in ("get", "purge", "delete_queue")
+        ),
+        *(
+            (kind, {"source": "orders", "destination": "", "destination_type": "queue"}, 404,
+             "NOT_FOUND - no previously declared queue")
+            for kind in ("bind", "unbind")
+        ),
+        ("declare_exchange", {"name": ""}, 403, "operation not permitted on the default exchange"),
+        ("delete_exchange", {"name": ""}, 403, "operation not permitted on the default exchange"),
+        ("declare_exchange", {"name": "x", "type": ""}, 503, "COMMAND_INVALID - invalid exchange type ''"),
         ("declare_queue", {"name": "x", "user": "bob"}, 403, "access to queue 'x' in vhost 'shop' refused"),
     ],
 )  # fmt: skip
