@@ -16,7 +16,14 @@ from broker_core.conformance.rabbitmq_session import Session
 from broker_core.conformance.result import CaseResult, case, passed, skipped
 
 Json = dict[str, Any]
-INTERNAL_ERROR = 541
+NOT_FOLLOWED: dict[str, tuple[object, str]] = {
+    "queue-arg-30": (2, "the server's own fault, which is not to be copied (facts, 120)"),
+    "acks-d-28": (
+        "final",
+        "read in the moment before the requeue: a message is out on a channel that is closed (facts, 85)",
+    ),
+}
+"""Where a recording is not followed: id -> the step, or the final reading, and why. Up to there it has to match."""
 CONFIRMS, DELIVERIES = ("basic.ack", "basic.nack", "<confirms>"), ("basic.deliver",)
 
 
@@ -30,20 +37,25 @@ def run_session(row: Json, clients: type[Session] = Session) -> CaseResult:
     """clients: who plays them."""
     session = clients(row.get("setup", {}), int("final" in row))
     for place, step in enumerate(row["steps"]):
-        if any(frame.get("reply_code") == INTERNAL_ERROR for frame in step.get("recv", {}).get("A.0", [])):
-            return skipped(row["id"], "the server's own fault, which is not to be copied (facts, 120)")
         if "api" in step["op"]:
             got, expected = comparable(session.step(step)), comparable(step["recv"])
         else:
             got, expected = both(session.step(step), step)
         if got != expected:
             asked = {name: value for name, value in step.items() if name != "recv"}
-            return CaseResult(row["id"], "failed", {"step": place, **asked, "recv": expected}, got)
+            return differs(row["id"], place, {"step": place, **asked, "recv": expected}, got)
     if "final" in row:
         got, expected = comparable(sorted_final(session.final())), comparable(sorted_final(row["final"]))
         if got != expected:
-            return CaseResult(row["id"], "failed", {"final": expected}, got)
+            return differs(row["id"], "final", {"final": expected}, got)
     return passed(row["id"])
+
+
+def differs(case_id: str, place: object, expected: Json, got: object) -> CaseResult:
+    not_followed, reason = NOT_FOLLOWED.get(case_id, (None, ""))
+    if place == not_followed:
+        return skipped(case_id, reason)
+    return CaseResult(case_id, "failed", expected, got)
 
 
 def both(received: Json, step: Json) -> tuple[Json, Json]:
