@@ -3,6 +3,7 @@
 A teacher's own lesson is written on a page of its own.
 """
 
+from collections.abc import Iterable
 from functools import cache
 from math import ceil
 from typing import Any
@@ -25,6 +26,7 @@ from dashboard.formats import clock
 from dashboard.labs import selectors
 from dashboard.models import Lab
 from dashboard.page import base_context
+from dashboard.sentences import catalogue
 from dashboard.stills.drawing import draw
 from dashboard.stills.recorded import recorded
 
@@ -195,12 +197,18 @@ def _drawn(request: HttpRequest, template: str, context: Json, status: int) -> H
 def _rows(language: str) -> dict[str, Json]:
     """What the list says of each lesson, in the order of the course."""
     short = "en" if language == "en" else "zh"
-    return {each.name: _row(each, short) for each in lessons.shelved().values()}
+    words = catalogue("learn").values()
+    called = {
+        chapter: [said[f"learn.{of}.{chapter}"] for said in words for of in ("chapter", "about")]
+        for chapter in CHAPTERS
+    }
+    return {each.name: _row(each, short, called[each.place.chapter]) for each in lessons.shelved().values()}
 
 
-def _row(each: lessons.Shelved, short: str) -> Json:
+def _row(each: lessons.Shelved, short: str, chapter: Iterable[str]) -> Json:
+    """chapter: what its chapter is called, in all languages."""
     told, place = each.lesson, each.place
-    searched = (each.name, *told.title.values(), *told.line.values(), *told.you_will_learn.values())
+    searched = (each.name, *chapter, *told.title.values(), *told.line.values(), *told.you_will_learn.values())
     return {
         "name": each.name,
         "title": told.title,

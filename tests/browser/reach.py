@@ -16,7 +16,8 @@ FAULTS = """() => {
       || (/auto|scroll/.test(overflowY) && e.scrollHeight > e.clientHeight + 1);
     const isReached = e.tabIndex >= 0 || [...e.querySelectorAll(inside)].some((part) => part.tabIndex >= 0 && shown(part));
     if (scrolls && !e.matches('input, textarea, select') && !isReached) faults.push(`cannot be scrolled by keyboard: ${said(e)}`);
-    if (scrolls && e.tabIndex === 0 && !(e.getAttribute('role') && nameOf(e))) faults.push(`scrolls without role and name: ${said(e)}`);
+    const isNamed = e.matches('textarea') || (e.getAttribute('role') && nameOf(e));
+    if (scrolls && e.tabIndex === 0 && !isNamed) faults.push(`scrolls without role and name: ${said(e)}`);
   }
   for (const e of document.querySelectorAll('section[aria-labelledby], section[aria-label], [role=region], nav, aside')) {
     if (!shown(e) || e.matches('section[role=group]')) continue;
@@ -24,7 +25,7 @@ FAULTS = """() => {
     if (landmarks.has(name)) faults.push(`two landmarks of one name: ${name}: ${said(e)}`);
     landmarks.set(name, e);
   }
-  for (const e of document.querySelectorAll('button, a[href], input, select')) {
+  for (const e of document.querySelectorAll('button, a[href], input, select, textarea')) {
     if (!shown(e) || e.type === 'hidden') continue;
     const isLabelled = [...(e.labels ?? [])].some((label) => label.textContent.trim());
     if (!(nameOf(e) || e.textContent.trim() || e.title || isLabelled)) faults.push(`has no name: ${said(e)}`);

@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.conftest import save, wait_frame
+from tests.browser.reach import faults_of
 from tests.supervisor.site import SupervisedSite
 
 Profile = Callable[..., BrowserContext]
@@ -185,12 +186,16 @@ def test_search_and_level_act_on_all_lessons_in_place(profile: Profile, site: Su
     expect(page.locator("#found")).to_contain_text("lessons found")
     assert "Data loss: cut to the high watermark" in visible_lessons(page)  # behind "All 11" a moment ago
     expect(page.locator("#start")).to_be_hidden()
+    page.fill("#search", "step watermark")  # in any order
     page.click(".seg [data-level=first]")
     assert visible_lessons(page) == ["The high watermark, step by step"]
     expect(page.locator("#found")).to_have_text("1 lesson found")
     page.click("#language")
     expect(page.locator("#found")).to_have_text("找到 1 节课")
     page.click("#language")
+    page.click(".seg [data-level='']")
+    page.fill("#search", "assignors rebalances")  # a chapter's own words find all of it
+    assert len(visible_lessons(page)) == 22
     page.fill("#search", "no such lesson")
     expect(page.locator("#found")).to_contain_text("No lesson matches")
     assert visible_lessons(page) == []
@@ -259,6 +264,7 @@ def test_pages_of_the_course_fit_in_every_size_theme_and_language(
                 "all => all.filter((each) => each.scrollWidth > each.clientWidth + 1).map((each) => each.textContent)"
             )
             assert cut == []
+            assert faults_of(page) == []
             if "own" not in path and width > 1000:
                 page_go = page.locator(".go:visible")
                 expect(page_go).to_have_count(1)  # one filled button

@@ -11,10 +11,12 @@ export function createLesson(root) {
     row, texts: [...row.querySelectorAll("[data-of]")].map((element) => [element.dataset.of, textOnce(element)]),
   }));
   const lab = labIn(location.pathname), storage = browserStorage();
-  let wasOver = root.hasAttribute("data-over");
+  let wasOver = root.hasAttribute("data-over"), keptPlace = "";
 
   function write(lesson) {
-    if (lab) keepPlace(lesson, lab, storage, Date.now());
+    const place = `${lesson.frame} ${lesson.is_over}`;
+    if (lab && place !== keptPlace) keepPlace(lesson, lab, storage, Date.now());
+    keptPlace = place;
     for (const [name, set, element] of slots) {
       set(lesson.slots[name]);
       const isEmpty = lesson.slots[name] === "";
