@@ -36,7 +36,7 @@ FOLLOWED = {
     "topology.path.delivered_auto_again": _(
         "{queue} delivers it to {program}, redelivered; {program} acknowledges nothing: it is gone"
     ),
-    "topology.path.ack": _("{program} acknowledges it: {queue} drops it"),
+    "topology.path.ack": _("{program} acknowledges it: {queue} removes it"),
     "topology.path.requeue": _("{program} gives it back: to its place in {queue}"),
     "topology.path.discard": _("{program} rejects it for good"),
     "topology.path.given_back": _("{reason}: what {program} held goes back to its place in {queue}"),

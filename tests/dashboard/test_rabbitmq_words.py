@@ -42,7 +42,7 @@ FAMILIES = {
     "column": ("publisher", "exchange", "queue", "consumer"),
     "dropped": ("rejected", "expired", "maxlen", "delivery_limit"),
     "twin": ("what", "from", "key", "to", "count", "node", "name", "kind", "state"),
-    "try": ("gets", "again", "not"),
+    "try": ("gets", "again", "not", "missing", "idle", "rule.each", "rule.one"),
     "path": (
         "returned", "refused", "delivered", "delivered_again", "delivered_auto", "delivered_auto_again", "ack",
         "requeue", "discard", "left_out",
