@@ -74,7 +74,7 @@ BALANCE = {
     "balance.rule.own": _("a rule of your own"),
     "balance.rule.own_failed": _("your rule failed: previous shares kept"),
     "balance.rule.hand": _("partitions chosen by hand"),
-    "balance.rule.server": _("given out by the master once a cycle"),
+    "balance.rule.server": _("once a cycle, by the master"),
     "balance.rule.article": _("the master: hash(key) mod number of clients"),
     # Columns
     "balance.who": _("client, node id"),
