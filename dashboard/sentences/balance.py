@@ -325,7 +325,9 @@ BALANCE = {
         "{consumer} has crashed, and the deal keeps {key} for it: no other client takes it."
     ),
     "balance.unread.client_gone": _("{consumer} has left, and the rule keeps {key} for node id {node_id}."),
-    "balance.unread.client_gone_dealt": _("{consumer} has left, and {key} is its until it is dealt out again."),
+    "balance.unread.client_gone_dealt": _(
+        "{consumer} has left, and {key} is its until it is dealt out again."
+    ),
     "balance.unread.client_starting": _("{consumer} is starting."),
     "balance.unread.not_dealt": _("The last deal gives {key} to no client."),
     "balance.unread.list_without": _(

@@ -28,6 +28,9 @@ TOPOLOGY = {
     ),
     "topology.head.dead_letters": _("{queue} dead-letters {rate} messages a second."),
     "topology.head.full": _("{queue} has reached its limit."),
+    "topology.head.changed": _(
+        "Who consumes {queue}, or how, has just changed; {count} {count?message waits|messages wait}."
+    ),
     "topology.head.well": _("{count?The queue keeps up|The {count} queues keep up} with what comes in."),
     "topology.sub.down": _(
         "On its disk: {queues} durable {queues?queue|queues} with {messages} persistent "

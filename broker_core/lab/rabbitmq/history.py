@@ -92,6 +92,12 @@ class RabbitMqNotes:
         ]
         return seconds if len(seconds) >= SAMPLES_LEAST else []
 
+    def has_changed(self, queue: ClassicQueue, who: str) -> bool:
+        """Whether the queue had consumers set otherwise before those who work on it now, who are not measured yet."""
+        seconds, key = self.counts.seconds(), queue_key(queue)
+        was_measured = len(seconds) >= SAMPLES_LEAST and key in self.depths.get(seconds[0], {})
+        return was_measured and not self.measured(queue, who)
+
     def is_growing(self, queue: ClassicQueue, seconds: list[int], *, with_unacked: bool) -> bool:
         """Whether more messages wait than in the first of these seconds, and not fewer than in any; with_unacked: with
         what consumers hold."""

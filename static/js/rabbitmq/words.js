@@ -37,6 +37,8 @@ export function story(panel, graph, rates, say) {
   }
   const full = queues.find(({ is_full: isFull }) => isFull);
   if (full) return [say("topology.head.full", { queue: full.name }), flow];
+  const changed = queues.find(({ ready, has_changed: hasChanged }) => hasChanged && ready);
+  if (changed) return [say("topology.head.changed", { queue: changed.name, count: changed.ready }), flow];
   return [say("topology.head.well", { count: queues.length }), flow];
 }
 

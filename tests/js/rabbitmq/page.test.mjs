@@ -106,6 +106,10 @@ test("a queue that is full and has not dropped enough for a rate is at its limit
   graph.queues.records.is_full = true;
   assert.match(story(panel, graph, {}, say)[0], /^topology.head.full .*records/);
   assert.match(queueRows(graph, {}, null, say)[0].cells.at(-1).text, /^topology.full/);
+  Object.assign(graph.queues.records, { is_full: false, has_changed: true, ready: 9 });
+  assert.match(story(panel, graph, {}, say)[0], /^topology.head.changed .*records.*9/);
+  graph.queues.records.ready = 0;
+  assert.match(story(panel, graph, {}, say)[0], /^topology.head.well/);
 });
 
 test("a delay queue is not said to want a consumer", () => {

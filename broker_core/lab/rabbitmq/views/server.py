@@ -215,6 +215,7 @@ def _queue(
         state.refused,
         state.nacked,
         lane.world.condition(BROKER) == RUNNING and is_full(reads, queue),
+        lane.world.condition(BROKER) == RUNNING and reads.notes.has_changed(queue, crew_of(queue)),
     )
 
 

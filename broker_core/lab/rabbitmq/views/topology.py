@@ -53,7 +53,7 @@ class QueueNode(msgspec.Struct, frozen=True):
     exchange of its dead letters, None for none ("" is the default exchange). growing: why it grows, a code of
     `dashboard/sentences`, "" when it does not; growing_by: the consumers it names, by id. is_delay: nobody
     reads it, its messages wait on purpose. is_full: it is at its limit, or has refused or dropped a message for it
-    within the last seconds."""
+    within the last seconds. has_changed: those who consume it, or how, have changed so lately that nothing can be said."""
 
     name: str
     durable: bool = False
@@ -73,6 +73,7 @@ class QueueNode(msgspec.Struct, frozen=True):
     refused: int = 0
     nacked: int = 0
     is_full: bool = False
+    has_changed: bool = False
 
 
 class ConsumerNode(msgspec.Struct, frozen=True):

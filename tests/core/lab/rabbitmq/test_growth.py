@@ -163,7 +163,9 @@ def test_a_consumer_that_takes_over_is_not_blamed_for_what_was_before_it() -> No
         given = {"command_id": f"x{second}", "kind": kind, "lane": "all", "args": args}
         lab.submit(given | ({} if consumer is None else {"consumer": consumer}))
     assert before == ONLY_READER
-    seen = seen_of(lab, "ordered", range(201, 260))
+    lab.advance_to(20 * SECOND + SECOND // 10)
+    assert panel_of(lab)["vhosts"]["/"]["queues"]["ordered"]["has_changed"]
+    seen = seen_of(lab, "ordered", range(202, 260))
     assert {cause for _, _, cause, _ in seen} == {""} and seen[0][1] > seen[-1][1]
 
 
@@ -179,6 +181,7 @@ def test_a_slow_consumer_that_takes_over_is_named_once_it_is_measured() -> None:
     left = lab.now_us * 10 // SECOND
     causes = [(cause, names) for _, _, cause, names in seen_of(lab, "work", range(left + 1, left + 40))]
     first = causes.index((ONLY_READER, ["c1"]))
+    assert not panel_of(lab)["vhosts"]["/"]["queues"]["work"]["has_changed"]
     assert 15 < first < 35 and set(map(str, causes[:first])) == {str(("", []))}
 
 
@@ -253,6 +256,22 @@ def test_a_queue_at_its_limit_does_not_grow_at_any_moment(limit: dict[str, int],
     first = is_full.index(True)
     assert 0 < first < 360 and set(causes[first:]) == {""} and all(is_full[first:])
     assert AT_PREFETCH in causes[:first]
+
+
+def test_a_queue_that_is_new_has_not_changed() -> None:
+    lab = lab_of(
+        {
+            "queues": [{"name": "work"}],
+            "publishers": [{"routing_key": "work"}],
+            "consumers": [{"queue": "work"}],
+        }
+    )
+    seen = []
+    for tenth in range(1, 60):
+        lab.advance_to(tenth * SECOND // 10)
+        seen += [each["has_changed"] for each in panel_of(lab)["vhosts"]["/"]["queues"].values()]
+    order(lab, "rabbitmq_declare_queue", name="other")
+    assert not any(seen) and not panel_of(lab)["vhosts"]["/"]["queues"]["other"]["has_changed"]
 
 
 def test_a_queue_of_a_limit_that_is_drained_is_not_full() -> None:
