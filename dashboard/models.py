@@ -63,6 +63,10 @@ class Lab(models.Model):
         max_length=32, blank=True, default="", db_index=True
     )  # who made it, for quotas: dashboard/address.py
     parent = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="forks")
+    left_at_us = models.BigIntegerField(
+        null=True
+    )  # of a branch: the moment of the parent at which it was copied, and its last order by then
+    left_position = models.BigIntegerField(null=True)
     created_at = models.DateTimeField(default=timezone.now)
     last_watched_at = models.DateTimeField(null=True, db_index=True)
     status = models.CharField(max_length=8, choices=Status.choices, default=Status.RUNNING)

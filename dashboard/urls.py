@@ -79,6 +79,7 @@ urlpatterns = [
         name="api-lab-rabbitmq-definitions",
     ),
     path("api/labs/<str:lab_id>/fork/", api.fork, name="api-fork"),
+    path("api/labs/<str:lab_id>/branches/", api.branches, name="api-branches"),
     path("api/labs/<str:lab_id>/kafka/comparison/<str:lane>/", api.comparison, name="api-comparison"),
     path("api/labs/<str:lab_id>/journal/", api.journal, name="api-journal"),
     path("api/labs/<str:lab_id>/events/", api.events, name="api-events"),

@@ -43,6 +43,7 @@ def fork_here(parent: Lab, token: str, visitor: str | None) -> Lab:
         seq_floor=view.seq if view is not None else 0,
         rules_version=parent.rules_version,
         status=Lab.Status.IDLE if view is not None else Lab.Status.RUNNING,
+        **({} if parent.slug else _left(cut)),
     )
     _copy_past(parent, lab, cut)
     if view is not None:
@@ -67,6 +68,7 @@ def fork_moment(parent: Lab, moment: Moment, token: str, visitor: str | None) ->
         clock_floor_us=cut.until_us,
         script=parent.script,
         rules_version=parent.rules_version,
+        **_left(cut),
     )
     _copy_past(parent, lab, cut)
     orders: list[Json] = [{"kind": "pause_lab", "args": {}}]
@@ -82,6 +84,11 @@ def fork_moment(parent: Lab, moment: Moment, token: str, visitor: str | None) ->
             at_us=cut.until_us,
         )
     return lab
+
+
+def _left(cut: Cut) -> Json:
+    """Where a branch leaves its parent. Copies of the demo, which is there to be copied, are none."""
+    return {"left_at_us": cut.until_us, "left_position": cut.commands[-1]["position"] if cut.commands else 0}
 
 
 def past_journal(parent: Lab) -> Journal:

@@ -31,7 +31,7 @@ def lab_rename(*, lab_id: str, request: Json, bearer: str | None = None, visitor
         lab = _owned(Lab.objects, lab_id, bearer, visitor)
         if unknown := sorted(set(request) - {"name"}):
             raise Refused(400, {unknown[0][:64]: _("is unknown")})
-        lab.name = _checked_name(request.get("name"))
+        lab.name = checked_name(request.get("name"))
         lab.save(update_fields=["name"])
     return lab
 
@@ -88,7 +88,8 @@ def _owned(labs: Any, lab_id: str, bearer: str | None, visitor: str | None) -> L
     return lab
 
 
-def _checked_name(name: object) -> str:
+def checked_name(name: object) -> str:
+    """What a lab may be called. Raises Refused 400."""
     text = name.strip() if isinstance(name, str) else ""
     if not 1 <= len(text) <= NAME_MAX or not text.isprintable():
         raise Refused(400, {"name": _("must be 1 to 64 printable characters")})

@@ -32,6 +32,7 @@ from dashboard.errors import Refused, fields_of
 from dashboard.labs import copies, selectors
 from dashboard.labs.foresight import growth_known, refusal_known
 from dashboard.labs.forks import fork_here, fork_moment, fork_replayed, past_journal, same_kind
+from dashboard.labs.keeping import checked_name
 from dashboard.labs.moment import FIELDS, moment_of
 from dashboard.labs.room import grow, make_room
 from dashboard.labs.rows import checked_scenario, lab_row, readable_scenario
@@ -107,11 +108,14 @@ def lab_fork(
     or, with {"workload": {...}} or {"seed": n}, replay its commands at their times under another scenario. A
     copied link says at_us for until_us and position for until_position.
 
+    name: of the copy, 1 to 64 printable characters; without one the parent's.
+
     Anybody may: reading needs nothing, and the copy is one's own. A visitor who has an unchanged copy of that
     moment gets it again; a token that a program had for it is replaced. Raises Refused 404 for an unknown
     lab, 400 for a moment that the lab has not had, else as lab_open.
     """
     changes = {key: value for key, value in (request or {}).items() if value is not None}
+    name = checked_name(changes.pop("name")) if "name" in changes else ""
     is_moment = any(field in changes for field in FIELDS)
     if unknown := sorted(
         key for key in changes if key not in (FIELDS if is_moment else ("workload", "seed"))
@@ -128,7 +132,8 @@ def lab_fork(
             and visitor
             and (own := copies.unchanged_copy(parent, moment, past_journal(parent), visitor))
         ):
-            Lab.objects.filter(pk=own.pk).update(owner_hash=access.token_hash(token))
+            own.owner_hash, own.name = access.token_hash(token), name or own.name
+            own.save(update_fields=["owner_hash", "name"])
             return OpenedLab(own, token)
         make_room(address, parent.parts)
         if moment is not None:
@@ -142,7 +147,7 @@ def lab_fork(
                     **changes["workload"],
                 }
             lab = fork_replayed(parent, checked_scenario({**parent.scenario, **changes}), token, visitor)
-        lab.address_hash, lab.name, lab.parts = address, parent.name, parent.parts
+        lab.address_hash, lab.name, lab.parts = address, name or parent.name, parent.parts
         lab.save(update_fields=["address_hash", "name", "parts"])
         _wake_after_commit(lab)
     return OpenedLab(lab, token)

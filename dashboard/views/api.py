@@ -15,7 +15,8 @@ JSON.
     GET  /api/labs/<id>/rabbitmq/try/, .../allowed/, .../definitions/                           200 see lab/rabbitmq/views/questions.py
     GET  /api/labs/<id>/kafka/comparison/<lane>/                                                200 the group under each assignor and protocol
     POST /api/labs/<id>/kafka/comparison/<lane>/                                                202 have that worked out, up to now
-    POST /api/labs/<id>/fork/              {workload?, seed?} or {until_us?, until_position?, speed?}  201 as POST /api/labs/
+    POST /api/labs/<id>/fork/              {workload?, seed?} or {until_us?, until_position?, speed?}, name?  201 as POST /api/labs/
+    GET  /api/labs/<id>/branches/                                                               200 {branches}: see labs/branches.py
 
 Whatever is wrong is answered 4xx {fields: {name: [text]}}. Commands need the owner's token as `Authorization:
 Bearer`, or the browser's cookie with its CSRF token; reading needs neither.
@@ -36,6 +37,7 @@ from dashboard import access
 from dashboard.address import address_of
 from dashboard.errors import Refused, listed
 from dashboard.labs import comparisons, keeping, selectors, services
+from dashboard.labs.branches import branches_of
 from dashboard.models import Lab
 from dashboard.serializers import json_body, json_response, refusal_response
 from dashboard.threads import in_thread
@@ -142,6 +144,14 @@ def fork(request: HttpRequest, lab_id: str) -> HttpResponse:
             address=address_of(request),
         )
     )
+
+
+@api("GET")
+def branches(request: HttpRequest, lab_id: str) -> HttpResponse:
+    """The lab, the one that it left, and those that left either at a moment."""
+    lab = selectors.lab_get(lab_id=lab_id)
+    found = branches_of(lab=lab, visitor=access.visitor_of(request))
+    return json_response({"branches": found})
 
 
 @api("GET", "POST")
