@@ -1,5 +1,5 @@
 """Seek in the demo, anywhere in an hour of it, with the checkpoints that its worker takes: CPU time, beside an older
-commit in the same run.
+commit in the same run; then over HTTP, from press to picture (past_http.py).
 
     the commit's checkout ─ an hour, seeks ─┐
     this one              ─ an hour, seeks ─┴─ median, the 99th of a hundred, what an hour costs with its checkpoints
@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 if __name__ != "__main__":
+    from tests.bench import past_http
     from tests.bench.smoke import is_smoke
 
 ROOT = Path(__file__).parents[2]
@@ -45,7 +46,7 @@ def run() -> list[Figure]:
     return [
         (what, now[name], unit, bar, "" if was is None else f"{was[name]:.4g} at {BEFORE}")
         for what, name, unit, bar in figures
-    ]
+    ] + past_http.run(SPAN_S, SEEKS)
 
 
 @contextmanager

@@ -157,8 +157,12 @@ class Site:
                 child.wait()
 
     def manage(self, *arguments: str) -> str:
+        return self.python("manage.py", *arguments)
+
+    def python(self, *arguments: str) -> str:
+        """What a program says that runs with the site's settings."""
         done = subprocess.run(
-            [PYTHON, "manage.py", *arguments], cwd=ROOT, env=self.environment, capture_output=True, text=True
+            [PYTHON, *arguments], cwd=ROOT, env=self.environment, capture_output=True, text=True
         )
         if done.returncode:
             raise RuntimeError(done.stderr)

@@ -25,6 +25,7 @@ from dashboard.labs.past.asking import KEPT_S, answer_key, newest_key, reply
 from dashboard.labs.past.kept import KeptLabs, Past, past_of
 from dashboard.labs.past.look import FRAMES, MARKS, Look
 from dashboard.labs.past.marks import marks_of
+from dashboard.labs.past.messages import by_messages
 from dashboard.labs.past.stepping import Place, by_changes, by_events, by_records
 from dashboard.models import Lab, StoredView
 
@@ -90,7 +91,7 @@ def answered(look: Look, kept: KeptLabs, check: Callable[[], None]) -> tuple[int
 
 
 def _view(look: Look, past: Past, kept: KeptLabs, check: Callable[[], None]) -> Json:
-    place = _stepped(look, past)
+    place = _stepped(look, past, kept, check)
     lab, _events = _at(look, past, place, kept, check)
     view, head = _picture(lab, look.panels)
     return {**head, **({"steps": place.steps} if look.step else {}), "view": view}
@@ -124,10 +125,16 @@ def come_to(row: Lab) -> int:
     return int(row.clock_floor_us if at_us is None else at_us)
 
 
-def _stepped(look: Look, past: Past) -> Place:
+def _stepped(look: Look, past: Past, kept: KeptLabs, check: Callable[[], None]) -> Place:
     last_us = max(look.at_us, come_to(past.row))
     if look.step == "record":
         return by_records(past.journal, look.at_us, look.by, last_us)
+    if look.step == "message":
+
+        def seek(at_us: int) -> CoreLab:
+            return _at(look, past, Place(at_us, None), kept, check)[0]
+
+        return by_messages(seek, look.at_us, look.by, last_us)
     if look.step == "event":
         return by_events(past.row.pk, look.at_us, look.by)
     if look.step == "change":

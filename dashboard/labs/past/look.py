@@ -19,7 +19,7 @@ from dashboard.labs.moment import moment_in, moment_of
 from dashboard.models import Lab
 
 VIEW, FRAMES, MARKS = "view", "frames", "marks"
-STEPS = ("record", "event", "change")
+STEPS = ("record", "message", "event", "change")
 BY_MAX = 1_000
 FRAMES_MAX = 100
 FIELDS = {
