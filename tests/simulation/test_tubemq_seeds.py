@@ -12,7 +12,7 @@ from tests.simulation.tubemq_life import KEYS, OWN, SERVED, SOURCE_COUNT, TubeMq
 STEPS = 120
 
 
-@pytest.mark.parametrize("seed", seeds())
+@pytest.mark.parametrize("seed", seeds(times=5))
 def test_group_outlives_its_faults(seed):
     life = TubeMqLife(seed).run(STEPS)
     what = f"seed {seed}: {life.what}"

@@ -42,6 +42,8 @@ SIZE, BATCH = 100, 3
 SERVED, OWN = "served", "own"
 """The groups: that of the master, and that of its clients."""
 MEMBERS_MAX, SOURCE_COUNT = 4, 3
+SELDOM = '[{"type": 1, "rule": [{"zeroCnt": 3, "freqInMs": 4000}]}]'
+"""A flow rule: a partition that had nothing three times rests 4 s, not 0.4. Else most of a life is reads of nothing."""
 QUIET_US = 900 * SECOND_US
 """By then whoever died is out (30 s at master and brokers), who asked no master in vain asks again (73 s), everybody has
 reported (6 heartbeats), and a group with events that were lost has waited for its ten cycles."""
@@ -70,8 +72,10 @@ class TubeMqLife:
         self.handled = {SERVED: Handled(), OWN: Handled()}
         self.world = World("tube", self.design(), seed)
         rule = dice.choice((RECORDED, RECORDED, ARTICLE))
+        flow_rules = {"": SELDOM} if dice.random() < 0.9 else {}
         for name in MASTERS:
             state = MasterState(configured(META), is_standby=name != "m1", balance_rule=rule)
+            state.flow_rules, state.flow_id = flow_rules, 1
             self.world.start(name, "master", state)
         for number, name in BROKERS.items():
             # A group may come when the other one has read everything.
@@ -263,6 +267,7 @@ class TubeMqLife:
         self.world.forget(name)
         state = MasterState(former.brokers, is_standby=True, balance_rule=former.balance_rule)
         state.started_us = self.world.now_us
+        state.flow_rules, state.flow_id = former.flow_rules, former.flow_id
         self.world.start(name, "master", state)
 
     def link(self) -> int:
