@@ -49,7 +49,7 @@ def test_cluster_goes_on_the_same_after_a_restore(seed):
 
 def test_lives_hand_over_read_again_and_change_masters():
     lives = [TubeMqLife(seed).run(STEPS) for seed in range(4)]
-    assert all(life.ledger.reads > 20 and life.ledger.handed_over > len(KEYS) for life in lives)
+    assert all(life.ledger.reads > 100 and life.ledger.handed_over > len(KEYS) for life in lives)
     assert sum(life.state(name).read_again for life in lives for name in ("b1", "b2")) > 0
     assert sum(life.what["master"] for life in lives) > 4 and sum(life.what["broker"] for life in lives) > 4
 

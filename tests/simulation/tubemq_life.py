@@ -229,6 +229,9 @@ class TubeMqLife:
         assert stored == {
             key: {group: place.offset for group, place in each.groups.items()} for key, each in after.items()
         }, "a broker that comes back has its offsets"
+        # It has another connection to that broker from now on; it would keep the one that broke.
+        others = {number: other for number, other in BROKERS.items() if other != name}
+        self.world.order("producer", producers.Connect(others))
         self.world.order("producer", producers.Connect(BROKERS))
 
     def status(self) -> None:
