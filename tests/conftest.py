@@ -4,6 +4,7 @@ has them."""
 import gc
 import os
 from collections.abc import Generator
+from typing import Any
 
 import hypothesis
 import pytest
@@ -11,11 +12,11 @@ from _pytest.nodeid import coerce_node_id
 
 from mqsite.keeper import ROOT
 from mqsite.messages import compile_messages
+from tests.dealing import Files, place
 from tests.durations import Folders
 
 CORE = ROOT / "tests" / "core"
 STORIES = ROOT / "tests" / "browser"
-BENCHES = "test_bench.py"
 SHARED = ("spark", "site", "postgres")
 """Fixtures that take seconds to make: all who ask for one share it, in one worker of xdist."""
 GENERATIONS = (50_000, 20, 4)
@@ -57,6 +58,11 @@ def pytest_xdist_auto_num_workers() -> int:
     return (os.cpu_count() or 1) + 1
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Files | None:
+    return Files(config, log) if config.getvalue("dist") == "loadgroup" else None
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
     """Collect without looking for garbage: 16,000 tests and all modules stay, and each look would walk
@@ -73,9 +79,7 @@ def pytest_collection() -> Generator[None, object, object]:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Stories: a worker's site serves them one after another, and three workers run side by side. Elsewhere all
     who ask for a site, Spark or PostgreSQL share one, but for those who name a group of their own because
-    they take long. Benches begin first: each takes as long as a hundred other tests, and at the end one worker
-    would be left with the last of them."""
-    items.sort(key=lambda item: item.path.name != BENCHES)
+    they take long. What takes long begins first."""
     for item in items:
         fixtures = getattr(item, "fixturenames", ())
         if item.get_closest_marker("alone"):
@@ -88,6 +92,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         elif item.get_closest_marker("xdist_group") is None:
             for name in (name for name in SHARED if name in fixtures):
                 item.add_marker(pytest.mark.xdist_group(name))
+    items.sort(key=place)
 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist tells what it has collected

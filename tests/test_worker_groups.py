@@ -1,4 +1,4 @@
-"""Tests of one group run in one worker of xdist, so that they share what took long to make."""
+"""Tests of one group or of one file run in one worker of xdist, so that they share what took long to make."""
 
 import subprocess
 import sys
@@ -29,7 +29,9 @@ def test_of_one_group(number, {fixture}):
 
 
 @pytest.mark.parametrize(
-    ("mark", "fixture"), [('xdist_group("one")', "other"), ("slow", "site")], ids=["named", "shared"]
+    ("mark", "fixture"),
+    [('xdist_group("one")', "other"), ("slow", "site"), ("slow", "other")],
+    ids=["named", "shared", "file"],
 )
 def test_a_group_has_one_worker(tmp_path: Path, mark: str, fixture: str) -> None:
     seen = tmp_path / "seen"
