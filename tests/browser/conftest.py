@@ -148,7 +148,12 @@ def drawn_seq(page: Page) -> int:
 
 
 def wait_frame(page: Page, after: int | None = None) -> int:
-    """Wait until a frame later than `after` (default: the one on screen) has been drawn; its number."""
+    """Wait until a frame later than `after` (default: the one on screen) has been drawn; its number.
+
+    The first page of a new site says that the lab is being set up, has no frame and loads itself again: the number that
+    the server wrote into the next one is not yet a frame that its script has drawn.
+    """
+    page.wait_for_selector("#main[data-seq]", state="attached")
     seq = drawn_seq(page) if after is None else after
     page.wait_for_function("seq => Number(document.getElementById('main').dataset.seq) > seq", arg=seq)
     return drawn_seq(page)
