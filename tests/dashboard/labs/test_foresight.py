@@ -1,5 +1,6 @@
 """What the stored facts already rules out is refused at once, just as the lab itself would refuse it."""
 
+from functools import cache
 from itertools import product
 from typing import Any
 
@@ -11,7 +12,7 @@ from broker_core.lab.commands.clock import ClockCommand
 from broker_core.lab.facts import facts_from_text, facts_text
 from broker_core.lab.lab import Lab
 from broker_core.lab.limits import DEFAULT_LIMITS
-from broker_core.lab.scenario import scenario_from_json
+from broker_core.lab.scenario import Scenario, scenario_from_json
 from dashboard.errors import in_words
 from dashboard.labs.foresight import refusal_known
 from dashboard.sentences import SENTENCES
@@ -23,6 +24,12 @@ def lab() -> Lab:
 
 
 def lived() -> Lab:
+    """A lab with that life behind it: lived once, and restored for each order that is taken."""
+    return Lab.restore(*life())
+
+
+@cache
+def life() -> tuple[Scenario, bytes]:
     """c1 works, c2 is paused, c3 is slow, c4 has crashed unnoticed, c5 has left, c6 is faster than it was;
     the clock runs."""
     lab = Lab(scenario_from_json({"consumers": 6, "workload": {"kind": "uniform", "keys": 20, "rate": 20}}))
@@ -44,7 +51,7 @@ def lived() -> Lab:
                 "args": {"rate": 50} if consumer == "c6" else {},
             }
         )
-    return lab
+    return lab.scenario, lab.checkpoint()
 
 
 def agree(lab: Lab, command: dict[str, Any]) -> str | None:
