@@ -22,6 +22,8 @@ LEARN = {
     # Between a count and the next.
     "learn.semicolon": _("; "),
     "learn.minutes": _("{minutes} min"),
+    # Behind a level.
+    "learn.level_minutes": _(", {minutes} min"),
     "learn.begin": _("Start lesson {number}"),
     "learn.begin_next": _("Start the next lesson"),
     "learn.go_on": _("Go on at frame {frame} of {frames}"),

@@ -189,6 +189,7 @@ def test_search_and_level_act_on_all_lessons_in_place(profile: Profile, site: Su
     page.fill("#search", "step watermark")  # in any order
     page.click(".seg [data-level=first]")
     assert visible_lessons(page) == ["The high watermark, step by step"]
+    assert faults_of(page) == []
     expect(page.locator("#found")).to_have_text("1 lesson found")
     page.click("#language")
     expect(page.locator("#found")).to_have_text("找到 1 节课")

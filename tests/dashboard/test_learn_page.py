@@ -64,7 +64,7 @@ def test_every_lesson_stands_in_its_chapter_with_level_length_still_and_address(
         assert words[f"learn.level.{each.place.level}"] in row and row.count(
             'class="no"'
         ) == 2 - LEVELS.index(each.place.level)
-        assert words["learn.minutes"].replace("{minutes}", str(each.minutes)) in row
+        assert words["learn.level_minutes"].replace("{minutes}", str(each.minutes)) in row
         assert '<svg class="still"' in row
     for name, body in chapters.items():
         shown, _, rest = body.partition("<details>")
