@@ -47,6 +47,10 @@ export const droppedTexts = ({ exchanges }, say) =>
 export const refusalsOf = ({ refused, nacked } = { refused: 0, nacked: 0 }) =>
   [["refuses", nacked], ["refuses_silently", refused - nacked]].filter(([, rate]) => rate >= LEAST);
 
+// Whether nothing came to any exchange, over the samples that there are.
+export const isSilent = ({ flows: { exchanges: samples } }, { exchanges }) =>
+  Object.keys(samples).length > 1 && sumOf(Object.values(exchanges), "published") < LEAST;
+
 // What passes a virtual host, each in its own words. rates: of its queues. -> texts, none without samples.
 export function flowTexts(flows, rates, say) {
   const exchanges = Object.values(flows.exchanges), queues = Object.values(rates);
@@ -58,7 +62,7 @@ export function flowTexts(flows, rates, say) {
   const add = (code, rate, more = {}) => {
     if (rate >= LEAST) texts.push(say(`topology.sub.${code}`, { rate: rate.toFixed(1), ...more }));
   };
-  texts.push(say("topology.sub.published", { rate: published.toFixed(1) }));
+  add("published", published);
   if (Math.abs(taken - (published - dropped - returned - refusals)) >= 0.5) add("copies", taken);
   add("dropped", dropped);
   add("returned", returned);

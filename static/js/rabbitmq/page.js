@@ -32,7 +32,8 @@ import { createSent } from "./sent.js";
 import { shapeOf, shownOf } from "./shown.js";
 import { createTrace } from "./trace_panel.js";
 import { createTry } from "./try_panel.js";
-import { answerWords, graphWords, mayWords, story, waysTable } from "./words.js";
+import { story, vhostOf } from "./vhosts.js";
+import { answerWords, graphWords, mayWords, waysTable } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
 const TWINS_EVERY_MS = 1000, GRAPH_LEAST = 800, ANSWERS_KEPT = 5;
@@ -44,7 +45,7 @@ const moveDots = createDots($("graph"));
 
 let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false;
 let vhost = null, user = null, chosen = null, program = null, tried = null, shape = "", order = null;
-let answers = [];
+let answers = [], isOwn = false;
 
 const laneNow = () => view.lanes[lane];
 const panel = () => laneNow().rabbitmq;
@@ -58,15 +59,14 @@ function schedule() {
   requestAnimationFrame(() => drawFrame());
 }
 
-// The busiest virtual host first, and whoever publishes there.
+// The virtual host of the story, until a person does something on the page, and whoever publishes there.
 function choices() {
-  const { vhosts, users } = panel(), sizes = Object.entries(vhosts).map(([name, { queues }]) => [
-    name, Object.keys(queues).length,
-  ]);
-  if (!(vhost in vhosts)) [vhost] = sizes.reduce((best, each) => (each[1] > best[1] ? each : best));
+  const { vhosts, users } = panel(), before = vhost;
+  if (!(vhost in vhosts) || !isOwn) vhost = vhostOf(panel(), vhost);
+  if (vhost !== before) [chosen, tried, user] = [null, null, null];
   const [publisher] = Object.values(vhosts[vhost].publishers);
   if (!(user in users)) user = publisher && publisher.user in users ? publisher.user : Object.keys(users)[0];
-  fillSelect($("vhost"), sizes.map(([name]) => [name, name]), vhost);
+  fillSelect($("vhost"), Object.keys(vhosts).map((name) => [name, name]), vhost);
   fillSelect($("user"), Object.keys(users).map((name) => [name, name]), user);
 }
 
@@ -293,6 +293,7 @@ $("consume").addEventListener("submit", (event) => {
   if ($("consume-prefetch").value !== "") args.prefetch = Number($("consume-prefetch").value);
   command($("consume"), { kind: "rabbitmq_consume", consumer: program, args });
 });
+for (const kind of ["click", "input"]) main.addEventListener(kind, () => { isOwn = true; }, { capture: true });
 $("vhost").addEventListener("change", () => {
   [vhost, chosen, tried, user] = [$("vhost").value, null, null, null];
   path.clear();

@@ -2,7 +2,7 @@
 
 import { number, sentences } from "../base/say.js";
 import { messageName } from "./path_words.js";
-import { droppedTexts, flowTexts, flowsOf, refusalsOf } from "./flows.js";
+import { droppedTexts, flowTexts, flowsOf, isSilent, refusalsOf } from "./flows.js";
 import { byGrowth, losesOf, lossOf, namesOf, readersOf, whyWords } from "./queues.js";
 import { shown } from "./tried.js";
 
@@ -34,6 +34,12 @@ export function story(panel, graph, rates, say) {
   if (lossy) {
     const rate = losesOf(lossy, rates[lossy.name]).toFixed(1);
     return [say(`topology.head.${lossOf(graph, lossy)}`, { queue: lossy.name, rate }), flow];
+  }
+  const [refused] = refusedTexts(panel, graph, say);
+  if (refused) return [refused, sentences(flowTexts(flows, rates, say))];
+  if (isSilent(panel, flows)) {
+    const count = queues.reduce((sum, { ready }) => sum + ready, 0);
+    return [say("topology.head.silent"), sentences([flow, say("topology.sub.waiting", { count })].filter(Boolean))];
   }
   const full = queues.find(({ is_full: isFull }) => isFull);
   if (full) return [say("topology.head.full", { queue: full.name }), flow];

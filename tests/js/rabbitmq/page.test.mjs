@@ -153,7 +153,7 @@ test("what a program was refused is in its row, and of a publisher in the head",
   panel.refused = { [first]: "404 NOT_FOUND - no queue", [name]: "404 NOT_FOUND - no exchange" };
   const rows = consumerRows(WORK, panel, { chosen: null, vhost: "/" }, say);
   assert.match(rows[0].cells[2].text, /^topology.state.refused .*404 NOT_FOUND - no queue/);
-  assert.match(story(panel, graph, {}, say)[1], /^topology.sub.refused .*no exchange/);
+  assert.match(story(panel, graph, {}, say)[0], /^topology.sub.refused .*no exchange/);
   Object.assign(panel, { refused: {}, cancelled: [first] });
   const [{ cells }] = consumerRows(WORK, panel, { chosen: null, vhost: "/" }, say);
   assert.match(cells[2].text, /^topology.state.cancelled/);
