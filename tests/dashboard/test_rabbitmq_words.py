@@ -59,7 +59,7 @@ FAMILIES = {
     "answer": ("published", "returned", "unrouted", "nacked"),
     "head": ("drops", "dead_letters", "refuses", "refuses_silently"),
     "rate": ("drops", "dead_letters", "refuses", "refuses_silently"),
-    "sub": ("copies", "dropped", "returned", "refuses", "refuses_silently", "acked", "auto", "given_back", "rejected"),
+    "sub": ("published", "copies", "dropped", "returned", "refuses", "refuses_silently", "acked", "auto", "given_back", "rejected"),
     "settled": ("auto", "given_back", "rejected"),
     "left_out": ("queues", "exchanges", *LEFT_OUT),
     "kind": ("exclusive", "auto_delete"),
