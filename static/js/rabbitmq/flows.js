@@ -43,7 +43,7 @@ export const droppedTexts = ({ exchanges }, say) =>
   Object.entries(exchanges).filter(([, { dropped }]) => dropped >= LEAST).map(([name, { dropped }]) =>
     say("topology.head.dropped", { exchange: name || say("topology.default"), rate: dropped.toFixed(1) }));
 
-// What a queue refuses -> [code, a second] of each kind: with a nack, and without, as to who publishes without confirms.
+// What a queue refuses -> [code, a second] of each kind: with a nack, and without, as for one without confirms.
 export const refusalsOf = ({ refused, nacked } = { refused: 0, nacked: 0 }) =>
   [["refuses", nacked], ["refuses_silently", refused - nacked]].filter(([, rate]) => rate >= LEAST);
 

@@ -6,8 +6,8 @@ import { secondsOf } from "./flows.js";
 const READY = 0, UNACKED = 1, PUBLISHED = 2, ACKED = 3;
 
 // history: {second: {"vhost\nqueue": [ready, unacked, published, acked]}}. -> {queue: {in, acked, growth, lost,
-// refused, nacked}} a second, over the seconds of the flows; nothing of a queue that has fewer than two. lost: what left
-// it without an acknowledgement. growth: of what is ready and unacked. nacked: of what it refused.
+// refused, nacked}} a second, over the seconds of the flows; nothing of a queue that has fewer than two. lost: what
+// left it without an acknowledgement. growth: of what is ready and unacked. nacked: of what it refused.
 export function ratesOf({ history, flows }, vhost) {
   const seconds = secondsOf(flows.exchanges).filter((second) => second in history);
   const last = seconds.at(-1), rates = {};

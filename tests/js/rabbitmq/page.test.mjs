@@ -172,21 +172,25 @@ test("what a queue refuses is in the head, its row, its publisher and the table,
   assert.ok(refused > 7.5 && refused === all && Math.abs(taken + refused - 12) < 0.5);
   assert.ok(head.startsWith(`topology.head.refuses {"queue":"jobs","rate":"${rate}"}`), head);
   const published = (taken + refused).toFixed(1);
-  assert.ok(sub.includes(`sub.published {"rate":"${published}"}`) && sub.includes(`sub.refuses {"rate":"${rate}"}`), sub);
+  for (const [code, of] of [["published", published], ["refuses", rate]]) {
+    assert.ok(sub.includes(`sub.${code} {"rate":"${of}"}`), sub);
+  }
   assert.doesNotMatch(sub, /sub.copies/);
   const [row] = queueRows(graph, rates, null, say);
   assert.equal(row.cells.at(-1).text, `topology.rate.refuses {"rate":"${rate}"}`);
   const { shapes } = layout(graph, { width: 900, colorOf: () => null, words: graphWords(say), chosen: null });
   const [[id, { nacked }]] = Object.entries(graph.publishers);
   assert.equal(shapes.find((shape) => shape.id === `nacked-publisher:${id}`).text, `−${nacked}`);
-  const counts = (code) => waysTable(graph, say).rows.filter(([what]) => what.split(" ")[0] === code).map((row) => row.at(-1));
+  const counts = (code) =>
+    waysTable(graph, say).rows.filter(([what]) => what.split(" ")[0] === code).map((row) => row.at(-1));
   assert.deepEqual(counts("topology.way.nacked"), counts("topology.way.refused"));
   assert.deepEqual(counts("topology.way.refused_silently"), []);
 });
 
 test("without confirms a refusal is silent, and named so", () => {
   const graph = structuredClone(WORK.rabbitmq.vhosts["/"]), at = { "/\nrecords": [5, 1, 20, 4] };
-  const limits = { 4: {}, 9: { "/": { records: [40, 10] } } }, panel = { ...WORK.rabbitmq, ...kept({ 4: at, 9: at }, limits) };
+  const limits = { 4: {}, 9: { "/": { records: [40, 10] } } };
+  const panel = { ...WORK.rabbitmq, ...kept({ 4: at, 9: at }, limits) };
   panel.flows = { ...panel.flows, exchanges: { 4: {}, 9: {} }, programs: {} };
   Object.assign(graph.queues.records, { refused: 40, nacked: 10 });
   const rates = ratesOf(panel, "/");

@@ -1,5 +1,5 @@
-// Of several virtual hosts the page begins with the one that a story is about, and its head says which it is; a server to
-// which nothing is published is not said to keep up.
+// Of several virtual hosts the page begins with the one that a story is about, and its head says which it is; a server
+// to which nothing is published is not said to keep up.
 import assert from "node:assert/strict";
 import test from "node:test";
 
