@@ -4,8 +4,8 @@
                ├─ keeper         prepares the site, then re-enqueues shards whose task is gone
                ├─ worker labs.N  one per shard: there the broker core runs
                ├─ worker general queue default
-               ├─ worker past    looks at labs' pasts, away from those that drive them and from the web server
                ├─ web            mqsite.web (Daphne) on a listening socket that the supervisor holds
+               ├─ worker past    looks at labs' pasts, away from those that drive them and from the web server; started when the others answer
                └─ worker analysis  queue analysis: studies, on a Spark that the first one opens; started when the others answer
 
 The supervisor imports nothing but the standard library, so it answers a signal at once whatever the others
@@ -179,7 +179,6 @@ class Supervisor:
                 Child(f"worker labs.{number}", _worker(shard_queue(number, host_id(self.run_dir)), "solo"))
             )
         self.children.start(Child("worker general", _worker("default", "threads", "--concurrency", "2")))
-        self.children.start(Child("worker past", _worker(past_queue(host_id(self.run_dir)), "solo")))
         if not fresh:
             self._wait_for("files", pipes)
             if not self.stopping:
@@ -191,7 +190,8 @@ class Supervisor:
         begun_s = time.monotonic()
         while not self.stopping:
             if not shown and (self._is_healthy() or time.monotonic() - begun_s > START_WITHIN_S):
-                # Nobody needs it in the first seconds, and the others do need the processor.
+                # Nobody needs these in the first seconds, and the others do need the processor.
+                self.children.start(Child("worker past", _worker(past_queue(host_id(self.run_dir)), "solo")))
                 self.children.start(Child("worker analysis", _worker("analysis", "solo")))
                 print(f"Highwater is at {address_shown(self.host, self.port)}  (Ctrl-C stops it)", flush=True)
                 shown = True
