@@ -1,8 +1,8 @@
 """A lab and those that left it or the same lab at a moment: what a page shows as tabs.
 
 A branch is a copy of a lab at a moment. It is named as it was called when it was made or since; else what it was last
-ordered that the others were not says what it is: "c3 crashed". Of the other branches only those are told that the
-same browser made, or programs for a program: who knows a lab does not thereby know everybody's copies.
+ordered that the others were not says what it is: "c3 crashed". Of the other branches the list has those that the same
+browser made, or for a program those that programs made: who knows a lab does not thereby know everybody's copies.
 """
 
 from collections.abc import Mapping

@@ -38,14 +38,16 @@ class NobodyWaits(Exception):
 
 
 class Answering:
-    """One worker. kept: where somebody looks."""
+    """One worker. kept: where somebody looks. looks: how many came since this was last set back."""
 
     def __init__(self, client: "redis.Redis") -> None:
         self.kept = KeptLabs()
+        self.looks = 0
         self._redis = client
 
     def answer(self, look: Look) -> None:
         """Work a look out and send what comes of it."""
+        self.looks += 1
         try:
             status, text = answered(look, self.kept, self._check_of(look))
         except NobodyWaits:
