@@ -41,7 +41,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers", "alone: runs real processes against the clock, so nothing else may run beside it"
     )
     config.addinivalue_line(
-        "markers", "story: played in a browser on a site of its worker's, three of them side by side"
+        "markers", "story: played in a browser on a site of its worker's, four of them side by side"
     )
     config.addinivalue_line(
         "markers", "slow: takes seconds of processor time, so `make check` leaves it to `make test`"
@@ -77,7 +77,7 @@ def pytest_collection() -> Generator[None, object, object]:
 
 @pytest.hookimpl(tryfirst=True)  # before pytest selects by marks and xdist reads its groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Stories: a worker's site serves them one after another, and three workers run side by side. Elsewhere all
+    """Stories: a worker's site serves them one after another, and four workers run side by side. Elsewhere all
     who ask for a site, Spark or PostgreSQL share one, but for those who name a group of their own because
     they take long. What takes long begins first."""
     for item in items:
