@@ -117,8 +117,8 @@ def stage_context(view: Json, words: dict[str, str]) -> Json:
         "view": view,
         "slots": shown["slots"],
         "lanes": [lane | {"query": lane_query(view, lane["id"])} for lane in shown["lanes"]],
+        "story": shown["story"],
         "lesson": shown["lesson"],
-        "shows_about": any(lane["shows_about"] for lane in shown["lanes"]),
         "keys": [{"id": key, "label": words[f"key.{key}"]} for key in view["workload"].get("keys") or []],
         "time": time_context(view),
         "blank": {

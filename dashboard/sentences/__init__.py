@@ -20,6 +20,7 @@ from dashboard.sentences.chrome import CHROME
 from dashboard.sentences.cluster import CLUSTER
 from dashboard.sentences.events import EVENTS
 from dashboard.sentences.facts import FACTS
+from dashboard.sentences.frame import FRAME
 from dashboard.sentences.glossary import GLOSSARY
 from dashboard.sentences.groups import GROUPS
 from dashboard.sentences.labs import LABS
@@ -37,6 +38,7 @@ from dashboard.sentences.tubemq import TUBEMQ_ORDERS
 
 EVERYWHERE: Mapping[str, Any] = {
     **CHROME,
+    **FRAME,
     **STAGE,
     **LANES,
     **TUBEMQ_ORDERS,
@@ -47,7 +49,7 @@ EVERYWHERE: Mapping[str, Any] = {
     **GLOSSARY,
 }
 PAGES: Mapping[str, Mapping[str, Any]] = {
-    "analyze": {**ANALYZE, **STUDY, **STRATEGIES, "labs.unnamed": LABS["labs.unnamed"]},
+    "analyze": {**ANALYZE, **STUDY, **STRATEGIES},
     "cluster": {**CLUSTER, **LESSON},
     "groups": {
         **GROUPS,

@@ -26,8 +26,6 @@ LABS = {
     "labs.new": _("New lab"),
     "labs.name": _("Name"),
     "labs.name_hint": _("Without a name it is called after its workload and the time when it began."),
-    # What a lab without a name is called
-    "labs.unnamed": _("{workload}, {time}"),
     # What its owner does to it
     "labs.rename": _("Rename"),
     "labs.rename_named": _("Rename “{name}”"),

@@ -5,8 +5,6 @@ from django.utils.translation import gettext_lazy as _
 from dashboard.sentences.lanes import LANES
 
 LESSON = {
-    # Which of a lesson's own texts this language reads.
-    "lesson.language": _("en"),
     # What a check asks for, and what came of it. {value}: a figure, a word as the file writes it, or the
     # state of a consumer as its row has it.
     "check.is": _("{value}"),

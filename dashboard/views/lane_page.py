@@ -11,6 +11,7 @@ from django.shortcuts import render
 
 from dashboard import access
 from dashboard.errors import Refused
+from dashboard.frame import frame_context
 from dashboard.labs import selectors
 from dashboard.models import Lab
 from dashboard.page import base_context, lab_page, lane_query, time_context
@@ -72,7 +73,9 @@ def _draw(
     context["page"]["urls"]["lab"] = (
         request.path.replace(lab.pk, "{id}") + query
     )  # a copy made from here opens here
-    lesson = lesson_panel(view, context["catalogue"][context["page"]["language"]])
+    words = context["catalogue"][context["page"]["language"]]
+    context["frame"] = context["page"]["frame"] = frame_context(lab, view, name, words, lane)
+    lesson = lesson_panel(view, words)
     lanes = [lane_id for lane_id in view["lane_order"] if panel in view["lanes"][lane_id]]
     tabs = [{"id": lane_id, "name": lesson["tabs"][lane_id] if lesson else lane_id} for lane_id in lanes]
     context |= {
@@ -80,7 +83,7 @@ def _draw(
         "time": time_context(view),
         "textures": textures(),
         "lane": lane,
-        "lanes": tabs,
+        "lane_tabs": tabs,
         "lesson": lesson,
         "query": query,
     }

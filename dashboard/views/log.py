@@ -17,6 +17,7 @@ from django.views.decorators.http import require_safe
 
 from dashboard import access
 from dashboard.errors import Refused
+from dashboard.frame import frame_context
 from dashboard.labs import selectors
 from dashboard.logs import labs, opened, source
 from dashboard.logs.places import server_folders
@@ -134,7 +135,11 @@ def _draw(
             stopped=selectors.lab_stopped(lab_id=lab.pk),
             older_rules=selectors.rules_of(lab=lab)["older"],
         )
+        words = context["catalogue"][context["page"]["language"]]
+        frame = frame_context(lab, snapshot["view"], "log", words, place["lane"])
+        context["page"]["frame"] = frame
         context |= {
+            "frame": frame,
             "view": snapshot["view"],
             "textures": textures(),
             "time": time_context(snapshot["view"]),

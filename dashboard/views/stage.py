@@ -15,6 +15,7 @@ from django.views.decorators.http import require_safe
 from dashboard import access
 from dashboard.address import address_of
 from dashboard.errors import Refused
+from dashboard.frame import frame_context, lab_named
 from dashboard.labs import selectors, services
 from dashboard.labs.moment import moment_in
 from dashboard.models import Lab
@@ -68,7 +69,8 @@ def visit(request: HttpRequest) -> HttpResponse:
             stopped=selectors.lab_stopped(lab_id=lab.pk),
             demo=selectors.is_fresh_demo(lab=lab),
             older_rules=selectors.rules_of(lab=lab)["older"],
-        ),
+        )
+        | {"frame": lab_named(lab)},
         201,
     )
 
@@ -116,5 +118,7 @@ def _draw(
         older_rules=selectors.rules_of(lab=lab)["older"],
         **about,
     )
-    context |= stage_context(snapshot["view"], context["catalogue"][context["page"]["language"]])
+    words = context["catalogue"][context["page"]["language"]]
+    context["frame"] = context["page"]["frame"] = frame_context(lab, snapshot["view"], "stage", words)
+    context |= stage_context(snapshot["view"], words)
     return render(request, "dashboard/stage.html", context)

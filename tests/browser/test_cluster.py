@@ -54,7 +54,7 @@ def expect_link(page: Page, link: str, state: str = "") -> None:
 
 def test_each_copy_is_a_strip_with_its_flag_and_the_table_says_the_same(cluster: Page) -> None:
     page = cluster
-    expect(page.locator("#title")).to_have_text("All copies are in sync.")
+    expect(page.locator("#story-what")).to_have_text("All copies are in sync.")
     pause(page)
     ends = page.evaluate(
         "() => [...document.querySelectorAll('#picture text')].map((e) => e.textContent).filter((t) => "
@@ -130,7 +130,7 @@ def test_a_broker_crashes_and_comes_back_by_keys_and_its_card_says_what_it_meant
     page.keyboard.press("x")
     wait_text(page, "#cards", "Broker 1 crashed")
     wait_text(page, "#verbs-about", "Broker 1: crashed")
-    wait_text(page, "#title", "the controller has not noticed yet")
+    wait_text(page, "#story", "the controller has not noticed yet")
     let_pass(page, site.run_dir, 10)  # the session of a broker is 9 s
     page.wait_for_function(
         "() => document.getElementById('title').textContent.includes('under-replicated')", timeout=NOTICED_MS
@@ -169,7 +169,7 @@ def test_every_verb_of_a_broker_is_a_button_that_says_what_it_is(cluster: Page) 
 
 def test_it_speaks_chinese_all_over(profile: Profile, site: SupervisedSite) -> None:
     page = open_cluster(profile(locale="zh-CN"), site)
-    expect(page.locator("#title")).to_have_text("所有副本都处于同步状态。")
+    expect(page.locator("#story-what")).to_have_text("所有副本都处于同步状态。")
     page.click('[data-broker="1"]')
     page.keyboard.press("x")
     wait_text(page, "#cards", "Broker 1 崩溃")

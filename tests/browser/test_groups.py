@@ -50,7 +50,7 @@ def open_group(
     )
     page.goto(f"{site.url}lab/{lab}/kafka/groups/")
     wait_frame(page)
-    wait_text(page, "#title", title)
+    wait_text(page, "#story", title)
     return page
 
 
@@ -107,14 +107,14 @@ def test_a_long_gc_pause_lasts_a_session_and_is_named(group: Page, let_pass: Let
     group.keyboard.press("g")
     expect(group.locator("#findings")).to_contain_text("c2 is frozen")
     expect(group.locator("#findings")).to_contain_text("session.timeout.ms")
-    expect(group.locator("#title")).to_contain_text("c2 is silent")
+    expect(group.locator("#story")).to_contain_text("c2 is silent")
     assert group.locator("#grid .lane-dark").count() == 4
     expect(group.locator("#sequence .ring.bad")).to_have_count(1)
     let_pass(group, 12)  # its session of 6 s, and the rebalance after it
-    expect(group.locator("#title")).to_contain_text("Stable: 2 members", timeout=LONG_MS)
+    expect(group.locator("#story")).to_contain_text("Stable: 2 members", timeout=LONG_MS)
     group.keyboard.press("g")  # a zombie: it is refused, and joins as a new member
     let_pass(group, 6)
-    expect(group.locator("#title")).to_contain_text("Stable: 3 members", timeout=LONG_MS)
+    expect(group.locator("#story")).to_contain_text("Stable: 3 members", timeout=LONG_MS)
 
 
 def test_a_stuck_poll_goes_on_beating(group: Page) -> None:
@@ -132,12 +132,12 @@ def test_the_coordinator_fails_over(group: Page, let_pass: LetPass) -> None:
     assert any(text.startswith("broker ") for text in before)
     group.keyboard.press("c")
     group.locator('[data-order^="crash-"]').click()
-    wait_text(group, "#title", "The group has no coordinator")
+    wait_text(group, "#story", "The group has no coordinator")
     expect(group.locator("#machine .now-in")).to_have_count(0)
     without_one = re.compile("looks for the coordinator|the coordinator does not answer|gets no answer")
     expect(group.locator('[data-member="c1"] .what')).to_have_text(without_one)
     let_pass(group, 12)
-    expect(group.locator("#title")).to_contain_text("Stable", timeout=LONG_MS)
+    expect(group.locator("#story")).to_contain_text("Stable", timeout=LONG_MS)
     expect(group.locator("#epochs b")).to_have_text("1")
 
 
@@ -147,12 +147,12 @@ def test_the_consumer_protocol_has_three_epochs_and_targets(
     page = open_group(profile(color_scheme="dark"), site, {**LANE, "group_protocol": "consumer"})
     expect(page.locator("#epochs div")).to_have_count(3)
     page.keyboard.press("j")
-    wait_text(page, "#title", "Reconciling")
+    wait_text(page, "#story", "Reconciling")
     expect(page.locator("#machine text.now-in")).to_have_text("Reconciling")
     expect(page.locator("#grid .cell-of.target").first).to_be_visible()
     save(page, "groups-consumer-dark")
     let_pass(page, 10)
-    expect(page.locator("#title")).to_contain_text("Stable: 4 members", timeout=LONG_MS)
+    expect(page.locator("#story")).to_contain_text("Stable: 4 members", timeout=LONG_MS)
     assert len(set(page.locator("#epochs b").all_text_contents())) == 1
 
 
@@ -182,7 +182,7 @@ def test_sixteen_members_and_ninety_six_partitions(profile: Profile, site: Super
 
 def test_the_history_is_compared_in_the_worker(group: Page) -> None:
     group.keyboard.press("j")
-    wait_text(group, "#title", "Stable: 4 members")
+    wait_text(group, "#story", "Stable: 4 members")
     group.locator("#compare").click()
     expect(group.locator("#compare-words")).to_contain_text("Run again up to", timeout=LONG_MS)
     rows = group.locator("#compare-table tbody tr")
@@ -206,7 +206,7 @@ def test_a_function_of_ones_own_shares_the_partitions_out(group: Page) -> None:
         "range(partitions[t])]}\n",
     )
     expect(group.locator("#own-words")).to_contain_text("The group runs your function", timeout=LONG_MS)
-    wait_text(group, "#title", "Stable: 3 members")
+    wait_text(group, "#story", "Stable: 3 members")
     wait_text(group, "#members", "reads 12 partitions")
     expect(group.locator("#members")).to_contain_text("has no partition")
     expect(group.locator("#sub")).to_contain_text("assignor custom")

@@ -67,9 +67,7 @@ def test_a_lesson_plays_from_the_list_to_its_end(profile: Profile, site: Supervi
     page.click("[data-speed='20']")
     is_over(page)
     assert page.url.endswith("/kafka/groups/")  # where this one is watched
-    expect(page.locator("[data-lesson-caption]")).to_have_text(
-        "Two partitions each: c1 keeps 0 and 1, c2 gets 2 and 3."
-    )
+    expect(page.locator("#story")).to_contain_text("Two partitions each: c1 keeps 0 and 1, c2 gets 2 and 3.")
     expect(page.locator("[data-lesson=sum]")).to_have_text("4 of 4 checks hold")
     expect(page.locator("#lesson .learn p")).to_be_visible()
     expect(page.locator("#play-icon")).to_have_attribute("href", "#v-play")  # it rests at its end

@@ -27,7 +27,7 @@ def stage(browser: Browser, site: SupervisedSite) -> Iterator[Page]:
     context.set_default_timeout(PATIENCE_MS)
     page = open_stage(context, site)
     with context.expect_page() as opened:
-        page.click("#kafka .to-log", modifiers=["Control"])
+        page.click("#to-log", modifiers=["Control"])
     opened.value.wait_for_selector("#folder .seg-box")
     let_roll(opened.value, site)
     opened.value.wait_for_selector("#folder .seg-box:not(.active)")
@@ -47,7 +47,7 @@ def set_playing(stage: Page, is_playing: bool) -> None:
 def open_log(stage: Page, context: BrowserContext) -> Page:
     """The log as a new visitor sees it, with a first look-up on the screen."""
     page = context.new_page()
-    page.goto(stage.evaluate("() => document.querySelector('#kafka .to-log').href"))
+    page.goto(stage.evaluate("() => document.querySelector('#to-log').href"))
     wait_found(page)
     return page
 

@@ -15,9 +15,7 @@ Profile = Callable[..., BrowserContext]
 def open_from(stage: Page, page: str, link: str) -> Page:
     """A page of the lab's cluster, and the log to which its link leads."""
     opened = stage.context.new_page()
-    opened.goto(
-        stage.evaluate("() => document.querySelector('#kafka .to-log').href").replace("/log", f"/{page}/")
-    )
+    opened.goto(stage.evaluate("() => document.querySelector('#to-log').href").replace("/log", f"/{page}/"))
     opened.locator(link).first.click()
     opened.wait_for_selector("#folder .seg-box")
     return opened
@@ -56,7 +54,7 @@ def test_the_groups_page_leads_to_the_partition_that_keeps_the_group(
 def test_a_replica_that_is_not_there_leads_to_the_leader_s(profile: Profile, site: SupervisedSite) -> None:
     stage = open_stage(profile(), site)
     page = stage.context.new_page()
-    page.goto(stage.evaluate("() => document.querySelector('#kafka .to-log').href") + "?broker=9&partition=1")
+    page.goto(stage.evaluate("() => document.querySelector('#to-log').href") + "?broker=9&partition=1")
     page.wait_for_selector("#folder .seg-box")
     expect(page.locator("#replica")).to_have_text(re.compile(r"^Broker \d leads this partition"))
     expect(page.locator("#notice-text")).to_contain_text("broker=9&partition=1")
@@ -66,7 +64,7 @@ def test_an_address_of_a_partition_or_topic_that_is_not_there_is_asked_for_once(
     profile: Profile, site: SupervisedSite
 ) -> None:
     stage = open_stage(profile(), site)
-    href = stage.evaluate("() => document.querySelector('#kafka .to-log').href")
+    href = stage.evaluate("() => document.querySelector('#to-log').href")
     for asked in ("partition=77", "topic=nope", "topic=nope&partition=0"):
         page = stage.context.new_page()
         refused: list[str] = []
@@ -84,7 +82,7 @@ def test_an_address_of_a_partition_or_topic_that_is_not_there_is_asked_for_once(
 
 def test_more_partitions_are_offered_in_the_page_that_is_open(profile: Profile, site: SupervisedSite) -> None:
     stage = open_stage(profile(), site)
-    href = stage.evaluate("() => document.querySelector('#kafka .to-log').href")
+    href = stage.evaluate("() => document.querySelector('#to-log').href")
     log, cluster = stage.context.new_page(), stage.context.new_page()
     log.goto(href)
     log.wait_for_selector("#folder .seg-box")

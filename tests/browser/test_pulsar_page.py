@@ -64,7 +64,7 @@ def test_one_stuck_consumer_starves_the_newcomer_and_the_page_says_which_message
     wait_text(page, "#consumers tr.why[data-name=c1]", "Paused while holding")
     page.keyboard.press("a")
     wait_text(page, "#consumers tr.why[data-name=c4]", "Newcomer: nothing from entry")
-    wait_text(page, "h1", "c4 gets nothing until")
+    wait_text(page, "#story", "c4 gets nothing until")
     why = page.locator("#consumers tr.why[data-name=c4]")
     expect(why).to_contain_text("c1 holds the oldest")
     expect(
@@ -187,7 +187,7 @@ def test_it_changes_language_in_place_and_has_a_way_from_the_stage_and_back(
     )  # enough for the load, so the headline has nothing else to say
     page.click("#language")
     wait_text(page, "#consumers-title", "消费者")
-    wait_text(page, "h1", "消费者已连接")
+    wait_text(page, "#story", "消费者已连接")
     page.click("text=该实验室的舞台")
     page.click("a[href$='/pulsar/']")
     wait_frame(page)
@@ -228,7 +228,7 @@ def test_it_says_when_the_connection_is_lost_and_goes_on_when_it_is_back(
 
 def test_default_batches_show_their_stray_keys(profile: Profile, site: SupervisedSite) -> None:
     page = open_page(profile(), site, batching="default", batching_delay_us=500_000, algorithm="auto_split")
-    wait_text(page, "h1", "Batches mix keys")
+    wait_text(page, "#story", "Batches mix keys")
     cells, strays = page.locator("#batches .key-text"), page.locator("#batches .stray")
     expect(strays.first).to_be_visible()
     assert cells.count() > strays.count()
@@ -277,7 +277,7 @@ def test_the_lanes_of_a_lab_are_a_press_apart_and_a_lesson_s_caption_stands_on_e
     page.locator("button[name=scenario][value=pulsar_batches_and_keys]").click()
     page.wait_for_url("**/lab/**")
     wait_frame(page)
-    expect(page.locator("[data-lesson-caption]")).to_contain_text("20 keys")
+    expect(page.locator("#story")).to_contain_text("20 keys")
     lanes = page.locator(".lane-tabs a")
     assert lanes.all_inner_texts() == ["Default batches", "KEY_BASED"]
     expect(lanes.first).to_have_attribute("aria-current", "page")
@@ -365,7 +365,7 @@ def test_a_newcomer_joins_with_a_name_a_level_and_ranges_of_its_own(
     wait_text(page, "#consumers tr[data-name=c1]", "connected")
     page.fill("#editor-ranges", "0-39999")
     page.click("#editor-verbs button")
-    wait_text(page, "h1", "has no owner")
+    wait_text(page, "#story", "has no owner")
     page.keyboard.press("Escape")
     page.locator("#newcomer summary").click()
     page.click("#join-ranges")

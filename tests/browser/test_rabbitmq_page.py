@@ -66,7 +66,7 @@ def test_a_queue_that_grows_stands_first_with_its_cause_and_its_cure(orders: Pag
     let_pass(orders, 12)
     wait_text(orders, "h1", "pdf grows by")
     wait_text(orders, "h1", "no consumer")
-    wait_text(orders, "#sub", "A consumer ends it.")
+    wait_text(orders, "#story", "A consumer ends it.")
     expect(orders.locator("#queues tbody tr").first).to_have_attribute("data-key", "pdf")
     orders.click("#consumers tr[data-key=c3] button")
     orders.keyboard.press("w")

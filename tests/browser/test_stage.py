@@ -98,12 +98,15 @@ def test_rule_and_type_are_switched_in_place_and_the_article_says_how_it_differs
     page.click("#more-pulsar [data-algorithm=ring_document]")
     page.wait_for_selector("#pulsar .seg [data-algorithm=ring_document][aria-pressed=true]")
     wait_text(page, "#pulsar [data-slot=note]", "by the article")
+    page.click("#pulsar [data-rest] summary")
     expect(page.locator("#pulsar p.about")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator("#pulsar p.about")).to_be_hidden()
     page.click("#pulsar .more")
     page.click("#more-pulsar [data-algorithm=auto_split]")
     page.wait_for_selector("#pulsar .pic svg [id='none'], #pulsar .pic svg rect")
-    expect(page.locator("#pulsar p.about")).to_be_hidden()
-    page.click("#pulsar .seg [data-algorithm=failover]")
+    page.click("#pulsar .more")
+    page.click("#more-pulsar [data-algorithm=failover]")
     wait_text(page, "#pulsar [data-slot=title]", "Pulsar Failover")
     expect(page.locator("#pulsar .pic rect.cell")).to_have_count(12)
     page.click("#pulsar .seg [data-algorithm=shared]")
@@ -277,7 +280,7 @@ def test_another_key_forks_the_lab(page: Page) -> None:
     page.wait_for_url(lambda url: "/lab/" in url and lab not in url)
     wait_text(page, "#pick-key", "carrier")
     wait_frame(page)
-    wait_text(page, "[data-slot=sub]", "carriers")
+    wait_text(page, "#story-means", "carriers")
 
 
 def test_chart_is_drawn_before_and_when_it_is_scrolled_to(page: Page) -> None:

@@ -42,6 +42,7 @@ def test_space_stays_with_a_field_in_which_one_writes_or_chooses(page: Page) -> 
     page.keyboard.type("a s")
     assert page.text_content("#pad") == "a s"
     expect(page.locator("#fresh")).to_have_attribute("data-state", re.compile("live|behind"))
+    page.click("#kafka [data-rest] summary")
     page.focus("#kafka [data-scope]")
     page.keyboard.press(" ")
     page.keyboard.press("Escape")
@@ -53,6 +54,7 @@ def test_verbs_say_where_they_act_and_one_lane_can_be_chosen(page: Page) -> None
     crash = page.locator('#kafka [data-consumer="c1"] [data-verb=crash]')
     expect(crash).to_have_attribute("aria-label", "Crash c1 in all lanes: silent until the system notices")
     expect(page.locator("#add-where")).to_have_text("in all lanes")
+    page.click("#kafka [data-rest] summary")
     page.focus("#kafka [data-scope]")
     page.keyboard.press("ArrowDown")
     expect(crash).to_have_attribute("aria-label", "Crash c1 in Kafka only: silent until the system notices")
@@ -62,12 +64,14 @@ def test_verbs_say_where_they_act_and_one_lane_can_be_chosen(page: Page) -> None
     page.wait_for_selector('#kafka [data-consumer="c1"][data-state=crashed]')
     wait_text(page, "h1", "c1 crashed, in Kafka only.")
     assert [state(page, lane, "c1") for lane in OTHERS] == ["live"] * 3
-    wait_text(page, "[data-slot=sub]", "Not noticed yet: Kafka still counts on it.")
+    wait_text(page, "#story-means", "Not noticed yet: Kafka still counts on it.")
+    page.click("#tubemq [data-rest] summary")
     page.click("[data-add=tubemq]")
     page.wait_for_selector('#tubemq [data-consumer="c4"]')
     wait_text(page, "h1", "c4 joined, in TubeMQ only.")
     assert page.locator('[data-consumer="c4"]').count() == 1
     save(page, "stage-one-lane")
+    page.click("#pulsar [data-rest] summary")
     page.select_option("#pulsar [data-scope]", "all")
     expect(page.locator("[data-add=tubemq]")).to_be_hidden()
     page.click("#language")
@@ -79,7 +83,9 @@ def test_verbs_say_where_they_act_and_one_lane_can_be_chosen(page: Page) -> None
 
 def test_one_lane_is_chosen_on_a_phone(profile: Profile, site: SupervisedSite) -> None:
     page = open_stage(profile(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True), site)
+    page.tap("#pulsar [data-rest] summary")
     page.select_option("#pulsar [data-scope]", "lane")
+    page.tap('#pulsar [data-consumer="c2"] .nm')
     page.tap('#pulsar [data-consumer="c2"] [data-verb=slow]')
     page.wait_for_selector('#pulsar [data-consumer="c2"][data-state=slow]')
     assert [state(page, lane, "c2") for lane in ("kafka", "tubemq", "rabbitmq")] == ["live"] * 3

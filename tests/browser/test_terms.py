@@ -43,7 +43,7 @@ def test_a_term_is_explained_on_hover_and_focus_and_escape_closes_it(page: Page)
 
 
 def test_a_dash_says_why_it_is_one_and_a_picture_explains_its_words(page: Page) -> None:
-    page.hover("#rabbitmq .figures > div:nth-child(3) dd")
+    page.hover("#rabbitmq .since > div:nth-child(2) dd")
     expect(page.locator("#tip")).to_contain_text("RabbitMQ pauses nothing")
     page.hover("#tubemq .pic text[data-term=source_count]")
     expect(page.locator("#tip")).to_contain_text("modulo")

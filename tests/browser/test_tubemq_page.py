@@ -51,7 +51,7 @@ def test_story_pictures_and_calls_stand_in_the_first_view(page: Page, wide: int,
     wait_frame(page)
     fold = page.locator(".trans").bounding_box()
     assert fold is not None and fold["y"] + fold["height"] == tall
-    for part in ("h1", "#sub", "#difference", "#brokers", "#calls", ".why"):
+    for part in ("h1", "#story-means", "#difference", "#brokers", "#calls", ".why"):
         assert bottom(page, part) <= fold["y"], part
     page.click("#calls [data-call=start]")
     for part in ("#calls", "#call", "#call-answer", ".why"):
@@ -61,7 +61,7 @@ def test_story_pictures_and_calls_stand_in_the_first_view(page: Page, wide: int,
     assert bottom(page, "#calls li:last-child") <= bottom(page, "#calls") + 1
 
 
-PLACES = """() => [".head", "#difference-box", "#brokers-box", "#tabs", "#calls", ".why"].map((part) => {
+PLACES = """() => [".story", "#difference-box", "#brokers-box", "#tabs", "#calls", ".why"].map((part) => {
   const { x, y, width, height } = document.querySelector(part).getBoundingClientRect();
   return [part, x, y, width, height];
 })"""
@@ -111,7 +111,7 @@ def test_crashed_clients_partitions_wait_for_it_and_the_page_says_why(page: Page
     page.click("#verbs [data-order=crash]")
     let_pass(page, 2)
     wait_text(page, "h1", "3 of 12 partitions are not read.")
-    wait_text(page, "#sub", "c2 has crashed, and the rule keeps")
+    wait_text(page, "#story", "c2 has crashed, and the rule keeps")
     own = page.locator('#difference [data-part^="takes/c2/"]').first
     key = (own.get_attribute("data-part") or "").split("/")[-1]
     page.locator(f'#brokers [data-part="broker/{key}"]').click()
@@ -185,7 +185,7 @@ def test_client_with_another_source_count_is_refused_and_what_is_typed_wrong_is_
     order(page, "restart", source_count="5", node_id="4")
     let_pass(page, 4)
     wait_text(page, "h1", "c3 is refused with 429.")
-    wait_text(page, "#sub", "the group has another source count")
+    wait_text(page, "#story", "the group has another source count")
     save(page, "tubemq-refused")
 
 
@@ -247,8 +247,8 @@ def test_it_changes_language_in_place_and_has_a_way_from_the_stage_and_back(page
     page.click("#language")
     wait_text(page, "h1", "4 个客户端读取全部 12 个分区。")
     wait_text(page, "#difference-title", "每个客户端各自分配")
-    page.click("[data-say='balance.to_stage']")
-    page.click("a.to-log[href$='/tubemq/']")
+    page.click("#to-stage")
+    page.click("#to-tubemq")
     wait_frame(page)
     wait_text(page, "h1", "分区")
 

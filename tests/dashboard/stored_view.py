@@ -1,4 +1,4 @@
-"""A lab whose worker has stored this view: what a page of a lab is drawn from."""
+"""A lab whose worker has stored this view: what a page of a lab is drawn from; and what its story says."""
 
 import json
 
@@ -26,3 +26,8 @@ def lab_with(view: Json) -> str:
     text = json.dumps({**EVERY_VIEW, **view})
     StoredView.objects.update_or_create(pk=lab.pk, defaults={"epoch": 1, "seq": 3, "at_us": 5, "text": text})
     return str(lab.pk)
+
+
+def told(shown: Json) -> list[str]:
+    """The two lines of the story, as `present` has it: what happened, and what it means."""
+    return ["".join(part["text"] for part in shown["story"][line]) for line in ("what", "means")]

@@ -23,6 +23,7 @@ from dashboard.models import Lab
 from dashboard.page import base_context, lab_page, stage_context
 from dashboard.presentation import present
 from dashboard.sentences import LANGUAGES, catalogue
+from tests.dashboard.stored_view import told
 
 Json = dict[str, Any]
 NAME = "kafka_cooperative_join"
@@ -261,7 +262,7 @@ def test_panel_says_not_yet_until_a_number_has_come_and_what_came_then() -> None
         before["lesson"]["slots"]["sum"],
         before["lesson"]["slots"]["told"],
     ) == (False, "", "")
-    assert before["slots"]["caption"] == "c3 joins. The others keep reading while they join again."
+    assert " ".join(told(before)) == "c3 joins. The others keep reading while they join again."
     assert [check["state"] for check in after["lesson"]["checks"]] == ["holds"] * 5
     assert after["lesson"]["checks"][2]["figure"] == "4"
     assert after["lesson"]["slots"]["sum"] == "5 of 5 checks hold"
@@ -296,9 +297,9 @@ def test_a_check_names_its_lane_where_checks_ask_several() -> None:
 def test_caption_is_the_labs_own_after_an_order_that_is_not_the_lessons() -> None:
     view, words = played(until_s=14), catalogue("stage")["en"]
     shown = present({**view, "lesson": {**view["lesson"], "meddled_us": 13_000_000}}, words)
-    assert shown["slots"]["caption"].startswith("c3 joined.")
+    assert told(shown)[0].startswith("c3 joined.")
     shown = present({**view, "lesson": {**view["lesson"], "meddled_us": 11_000_000}}, words)
-    assert shown["slots"]["caption"].startswith("c3 joins.")
+    assert told(shown)[0].startswith("c3 joins.")
     assert "last at 0:11" in shown["lesson"]["slots"]["note"]
 
 

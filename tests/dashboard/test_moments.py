@@ -13,6 +13,7 @@ from broker_core.lab.scenario import scenario_from_json
 from dashboard.presentation import present
 from dashboard.sentences import LANGUAGES, catalogue
 from tests.core.lab.lives import lanes
+from tests.dashboard.stored_view import told
 
 ROOT = Path(__file__).resolve().parents[2]
 SECOND = 1_000_000
@@ -122,7 +123,7 @@ def test_kafkas_table_has_position_and_committed_and_both_lags_by_name(language:
 def test_after_a_slow_consumer_every_lane_has_figures_of_that_change() -> None:
     view = lab_after({}, (10, "join", None, {"count": 1}), (20, "slow", "c2", {"rate": 2}), until_s=25)
     texts = shown(view)
-    assert texts["slots"]["caption"] == "c2 is set to 2 records a second. Who waits?"
+    assert told(texts)[0] == "c2 is set to 2 records a second. Who waits?"
     assert {lane["bill"]["position"] for lane in view["lanes"].values()} == {2}
     assert {lane["bill"]["keys_moved"] for lane in view["lanes"].values()} == {0}
     assert view["lanes"]["pulsar"]["picture"]["before"] == view["lanes"]["pulsar"]["picture"]["now"]

@@ -123,7 +123,7 @@ SHARED = {
     "under_way": _("The change is under way."),
     "idle": _("No consumers: records wait until one joins."),
     "overload": _(
-        "{excess} {excess?record|records}/s more than {count?one|{count}} at work {count?handles|handle}."
+        "{excess} {excess?record|records}/s more come in than {count?one consumer handles|{count} consumers handle}."
     ),
     "silent": _("{who} {count?is|are} silent, not yet noticed."),
     "silent.consumers": _("{count} consumers"),
@@ -176,6 +176,19 @@ SHARED = {
     "verb.resume": _("Resume {consumer} {where}"),
     "verb.full_speed": _("{consumer} back to full speed {where}"),
     "verb.rejoin": _("{consumer} rejoins {where}"),
+    "do.leave": _("leave"),
+    "do.crash": _("crash"),
+    "do.pause": _("pause"),
+    "do.resume": _("resume"),
+    "do.slow": _("slow"),
+    "do.full_speed": _("full speed"),
+    "do.rejoin": _("rejoin"),
+    "do.group_thaw": _("resume"),
+    "do.group_unstick": _("resume"),
+    "since": _("Since the last change"),
+    "since.moved": pgettext_lazy("figure", "moved"),
+    "since.paused": pgettext_lazy("figure", "paused"),
+    "lane.more": _("more"),
     "where": _("Where the actions of a row take effect"),
     "where.all": _("in all lanes"),
     "where.one": _("in {lane} only"),

@@ -9,11 +9,11 @@ import { writeTable } from "../base/table.js";
 import { createThrottle } from "../base/throttle.js";
 import { draw } from "../drawing/shapes.js";
 import { createFreshness } from "../feed/freshness.js";
+import { createFrame } from "../frame/frame.js";
 import { createFeed } from "../lane/feed.js";
 import { onKeys } from "../lane/keys.js";
 import { writeLogLinks } from "../lane/log_links.js";
 import { createOrders } from "../lane/orders.js";
-import { createTransport } from "../lane/transport.js";
 import { createVerbs } from "../lane/verb_buttons.js";
 import { createLessonStrip } from "../lesson/strip.js";
 import { createCards } from "./cards.js";
@@ -29,7 +29,7 @@ import { copiesTable, linksList, nodesTable, partitionsTable } from "./tables.js
 import { chosenTitle, chosenWords, verbsOf } from "./verbs.js";
 import { createWidths } from "./widths.js";
 import { FLIES_MS, SLOW, createFlights, flightOf, flown, held as onWire, waysOf } from "./wire.js";
-import { headline, partitionWords, sub } from "./words.js";
+import { partitionWords, story, sub } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
 const SVG = "http://www.w3.org/2000/svg", TALL = 600, TALL_LEAST = 440, TALL_PHONE = 520, ROUND = 250;
@@ -84,7 +84,6 @@ function drawFrame(isForced = false) {
     chosen = null;
   }
   document.body.toggleAttribute("data-still", isStill());
-  setText($("title"), headline(now, say));
   setText($("sub"), sub(now, say));
   drawPicture(now);
   mapDue(() => drawMap(cluster()), { everyMs: MAP_EVERY_MS, isForced: isForced === true || name !== mapShown });
@@ -95,7 +94,7 @@ function drawFrame(isForced = false) {
   operator.write(now, name);
   drawProducer(now);
   cards.write(now.faults ?? [], say);
-  transport.draw(isForced === true);
+  frame.draw(isForced === true);
   setText($("series-title"), name === null ? "" : say("cluster.series", { partition: name }));
   writeLesson(view);
   twinsDue(() => drawTables(cluster()), { everyMs: TWINS_EVERY_MS, isForced: isForced === true });
@@ -274,12 +273,13 @@ function pointOf(event) {
   return [event.clientX - left, event.clientY - top];
 }
 
-const transport = createTransport({
-  send: order, current: () => view, redraw: () => drawFrame(true), notice,
+const frame = createFrame({
+  send: order, current: () => view, redraw: () => drawFrame(true), notice, lane,
+  own: (spoken) => story(cluster(), spoken),
 });
 
 onKeys((event) => {
-  const own = transport.keys[event.key.toLowerCase()], verb = own ? null : verbs.byKey(event.key);
+  const own = frame.keys[event.key.toLowerCase()], verb = own ? null : verbs.byKey(event.key);
   if (event.key === "Escape" && chosen !== null) choose(chosen);
   else if (own) own();
   else if (verb) order($("verbs"), verb.order);

@@ -1,21 +1,28 @@
 // The page's sentences: how the cluster is, what the large partition's state means, and what a fault has done.
 
 import { clock, number, sentences } from "../base/say.js";
+import { BROKEN, CHANGED, IDLE, WAITING } from "../lane/importance.js";
 import { linkName, nodeWords } from "./network.js";
 
 const WORST = ["offline", "below_min_isr", "under_replicated"];
 
-export function headline(cluster, say) {
+// What the story says of it.
+export function story(cluster, say) {
   const unnoticed = Object.entries(cluster.brokers)
     .filter(([, { condition, is_fenced }]) => condition !== "running" && !is_fenced)
     .map(([id]) => id);
   if (unnoticed.length) {
-    return say("cluster.head.unnoticed", { brokers: unnoticed.join(say("list.comma")), count: unnoticed.length });
+    const brokers = unnoticed.join(say("list.comma"));
+    return { rank: BROKEN, what: say("cluster.head.unnoticed", { brokers, count: unnoticed.length }) };
   }
   const worst = WORST.find((state) => cluster.counts[state]);
-  if (worst) return say(`cluster.head.${worst}`, { count: cluster.counts[worst] });
+  if (worst) {
+    const rank = worst === "offline" ? BROKEN : WAITING;
+    return { rank, what: say(`cluster.head.${worst}`, { count: cluster.counts[worst] }) };
+  }
   const moving = Object.values(cluster.partitions).filter(({ adding }) => adding.length).length;
-  return say(moving ? "cluster.head.moving" : "cluster.head.healthy", { count: moving });
+  const what = say(moving ? "cluster.head.moving" : "cluster.head.healthy", { count: moving });
+  return { rank: moving ? CHANGED : IDLE, what };
 }
 
 export function sub(cluster, say) {

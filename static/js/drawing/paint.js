@@ -8,7 +8,10 @@ export function paint(color) {
   return place <= HUES ? `var(--id-${place})` : `url(#id-${place})`;
 }
 
-export const waitingPaint = (color) => `url(#wait-${((color - 1) % HUES) + 1})`;
+// Which of the seven it is, whatever its texture.
+export const hue = (color) => ((color - 1) % HUES) + 1;
+
+export const waitingPaint = (color) => `url(#wait-${hue(color)})`;
 
 // Text on a texture needs its own plate or halo.
 export const isTextured = (color) => (color - 1) % PAINTS >= HUES;

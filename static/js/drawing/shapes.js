@@ -4,12 +4,15 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 const NOT_WRITTEN = new Set(["id", "tag", "title", "of"]);
-const drawn = new WeakMap();
+const drawn = new WeakMap(), shapes = new WeakMap();
 
-export function draw(root, shapes) {
+// The shape that an element was written from; undefined for one that was not.
+export const shapeOf = (element) => shapes.get(element);
+
+export function draw(root, list) {
   const before = drawn.get(root) ?? new Map(), after = new Map();
   let place = null;                                   // the element before the next one
-  for (const shape of shapes) {
+  for (const shape of list) {
     let known = before.get(shape.id);
     if (known && known.tag !== shape.tag) {
       known.element.remove();
@@ -44,6 +47,7 @@ function write(known, shape) {
     element.lastChild.textContent = shape.title;
   }
   known.shape = shape;
+  shapes.set(element, shape);
 }
 
 // A layout runs again only when what it looks at changed; `marks` is a cheap summary of that.

@@ -12,12 +12,12 @@ import { writeTable } from "../base/table.js";
 import { createThrottle } from "../base/throttle.js";
 import { draw } from "../drawing/shapes.js";
 import { createFreshness } from "../feed/freshness.js";
+import { createFrame } from "../frame/frame.js";
 import { createFeed } from "../lane/feed.js";
 import { onKeys } from "../lane/keys.js";
 import { logAddress } from "../lane/log_links.js";
 import { createOrders } from "../lane/orders.js";
 import { overloadWords } from "../lane/overload.js";
-import { createTransport } from "../lane/transport.js";
 import { createVerbs } from "../lane/verb_buttons.js";
 import { createLessonStrip } from "../lesson/strip.js";
 import { createAtPartition } from "./at_partition.js";
@@ -34,7 +34,7 @@ import { layout as sequence, moment, needed } from "./sequence.js";
 import { membersTable, messagesTable, partitionsTable, statesList } from "./tables.js";
 import { lagsOf } from "./trend.js";
 import { chosenWords, verbsOf } from "./verbs.js";
-import { epochWords, findingsOf, gridWords, headline, ownState, sub } from "./words.js";
+import { epochWords, findingsOf, gridWords, ownState, story, sub } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
 const TALL = 580, TALL_PHONE = 520, SHORT = 300, LEAST_WIDE = 260, TWINS_EVERY_MS = 1000, GRID_EVERY_MS = 250;
@@ -89,7 +89,6 @@ function drawFrame(isForced = false) {
   consumer = now.members[chosen]?.consumer ?? null;
   document.body.toggleAttribute("data-still", still.matches || !view.playing);
   document.body.dataset.protocol = now.protocol;
-  setText($("title"), headline(now, say));
   setText($("sub"), sub(now, say));
   linkOffsets(now);
   drawSequence(now);
@@ -101,7 +100,7 @@ function drawFrame(isForced = false) {
     everyMs: GRID_EVERY_MS, isForced: isForced || Object.keys(now.partitions).length <= MANY,
   });
   drawMessage(now);
-  transport.draw(isForced === true);
+  frame.draw(isForced === true);
   writeLesson(view);
   twinsDue(() => {
     drawTables(group());
@@ -300,10 +299,11 @@ function fold() {
   drawFrame(true);
 }
 
-const transport = createTransport({
-  send: order, current: () => view, redraw: () => drawFrame(true), notice,
+const frame = createFrame({
+  send: order, current: () => view, redraw: () => drawFrame(true), notice, lane,
+  own: (spoken) => story(group(), spoken),
 });
-const keys = { ...transport.keys, f: fold, c: () => choose(COORDINATOR) };
+const keys = { ...frame.keys, f: fold, c: () => choose(COORDINATOR) };
 $("fold").addEventListener("click", fold);
 
 onKeys((event) => {

@@ -1,6 +1,7 @@
 // The page's sentences: how the group is, what it runs on, what one member is doing, and what a message says.
 
 import { inTurn, sentences } from "../base/say.js";
+import { BROKEN, IDLE, WAITING } from "../lane/importance.js";
 import { heldBy, isHeld, lagOf, lanesOf, ownedBy, readersOf, readsCommitted } from "./lanes.js";
 import { codeName, NAMES } from "./rows.js";
 import { statusWords } from "./status.js";
@@ -45,6 +46,16 @@ export const counts = (group) => {
     behind: members.filter((member) => isBehind(member, group)).length,
   };
 };
+
+// What the story says of it.
+export const story = (group, say) => ({ rank: rankOf(group), what: headline(group, say) });
+
+function rankOf(group) {
+  const now = counts(group), isDown = group.coordinator === null || now.silent.length > 0;
+  if (isDown || (!now.members && now.zombie.length)) return BROKEN;
+  const waits = !now.members || REBALANCING.includes(group.state) || now.dark || now.leaderless || now.twice;
+  return waits || ["away", "stuck", "zombie"].some((code) => now[code].length) ? WAITING : IDLE;
+}
 
 export function headline(group, say) {
   const now = counts(group);

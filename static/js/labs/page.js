@@ -3,6 +3,7 @@
 import { onLanguage, page, say, speak } from "../base/chrome.js";
 import { Refusal } from "../base/commands.js";
 import { clearErrors, showErrors } from "../base/field_errors.js";
+import { labTitle } from "../base/lab_title.js";
 import { createNotice } from "../base/notice.js";
 import { refusalOf } from "../base/reasons.js";
 import { change, remove, send } from "../base/requests.js";
@@ -11,8 +12,7 @@ const MARGIN_S = 2;      // an undo that is pressed must still arrive in time
 const $ = (id) => document.getElementById(id);
 const notice = createNotice($("notice")), labs = new Map(page.labs.map((lab) => [lab.id, lab]));
 const urlOf = (id) => `${page.urls.labs}${id}/`;
-const titleOf = ({ name, workload_code: code, created: time }) =>
-  name || say("labs.unnamed", { workload: say(code), time });
+const titleOf = (lab) => labTitle(lab, say);
 const rowOf = (id) => $("labs").querySelector(`tr[data-lab="${CSS.escape(id)}"]`);
 const tell = (code, params) => { $("told").textContent = say(code, params); };
 

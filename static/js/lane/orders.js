@@ -4,6 +4,11 @@ import { page, say } from "../base/chrome.js";
 import { Refusal, fork, submit } from "../base/commands.js";
 import { tellGone } from "../feed/gone.js";
 
+// The visitor's own lab is shown at "/"; from the first order on the page is at the lab's own address.
+function takeAddress() {
+  if (location.pathname === "/") history.replaceState(null, "", page.urls.lab.replace("{id}", page.lab));
+}
+
 // isStopped(): the lab broke down and moves no more.
 export function createOrders({ isStopped, notice }) {
   // -> true once it is stored.
@@ -33,6 +38,7 @@ export function createOrders({ isStopped, notice }) {
       onPending: () => told("notice.pending", "done"), onRetry: () => told("notice.network", "error"),
     });
     if (isTold) notice(say("notice.arrived"), { near, kind: "done" });
+    takeAddress();
     return answer;
   }
 

@@ -1,4 +1,4 @@
-// A lesson on a page of one lane: its caption and its panel, above what the page shows of the lane.
+// A lesson on a page of one lane: its panel, above what the page shows of the lane. The story has its caption.
 
 import { words } from "../base/chrome.js";
 import { createLesson } from "./panel.js";
@@ -6,13 +6,12 @@ import { lessonPanel } from "./words.js";
 
 // Gives what writes a view's lesson; where the lab plays none, that does nothing.
 export function createLessonStrip() {
-  const root = document.getElementById("lesson"), caption = document.querySelector("[data-lesson-caption]");
+  const root = document.getElementById("lesson");
   const tabs = [...document.querySelectorAll("[data-lane-tab]")];
   if (!root) return () => {};
   const { write } = createLesson(root);
   return (view) => {
     const shown = lessonPanel(view, words());
-    if (caption.textContent !== shown.slots.caption) caption.textContent = shown.slots.caption;
     for (const tab of tabs) {
       if (tab.textContent !== shown.tabs[tab.dataset.laneTab]) tab.textContent = shown.tabs[tab.dataset.laneTab];
     }

@@ -3,9 +3,9 @@
 
 import { page, onLanguage } from "../base/chrome.js";
 import { createFreshness } from "../feed/freshness.js";
+import { createFrame } from "../frame/frame.js";
 import { createFeed } from "../lane/feed.js";
 import { createOrders } from "../lane/orders.js";
-import { createTransport } from "../lane/transport.js";
 
 const APART_MS = 1000;
 
@@ -27,7 +27,7 @@ export function createWatch({ lane, partition, onGrown, onTables, notice }) {
   }
 
   const orders = createOrders({ isStopped: () => Boolean(page.stopped || view.feed?.failed), notice });
-  const transport = createTransport({ send: orders.command, current: () => view, redraw: onTables, notice });
+  const frame = createFrame({ send: orders.command, current: () => view, redraw: onTables, notice, lane });
   const feed = createFeed({
     freshness: createFreshness(), notice, near: document.getElementById("play"), current: () => view,
     take(newView) {
@@ -35,11 +35,11 @@ export function createWatch({ lane, partition, onGrown, onTables, notice }) {
       const now = markOf();
       if (now !== mark && mark) due();
       mark = now;
-      transport.draw(false);
+      frame.draw(false);
       feed.tell();
     },
   });
-  onLanguage(() => transport.draw(true));
-  transport.draw(true);
-  return { open: feed.open, keys: transport.keys };
+  onLanguage(() => frame.draw(true));
+  frame.draw(true);
+  return { open: feed.open, keys: frame.keys };
 }

@@ -9,11 +9,11 @@ import { createThrottle } from "../base/throttle.js";
 import { chip } from "../drawing/chip.js";
 import { draw } from "../drawing/shapes.js";
 import { createFreshness } from "../feed/freshness.js";
+import { createFrame } from "../frame/frame.js";
 import { createFeed } from "../lane/feed.js";
 import { onKeys } from "../lane/keys.js";
 import { createOrders } from "../lane/orders.js";
 import { lastChange } from "../lane/sentence.js";
-import { createTransport } from "../lane/transport.js";
 import { createVerbs } from "../lane/verb_buttons.js";
 import { createLessonStrip } from "../lesson/strip.js";
 import * as batches from "./batches.js";
@@ -28,7 +28,7 @@ import { createSpacePanel } from "./space_panel.js";
 import { drainingTable, handedTable, othersTable, spaceTable } from "./tables.js";
 import { chosenWords, verbsOf } from "./verbs.js";
 import { createAsker, lines } from "./what_if.js";
-import { headline, rulesWords, spaceTitle } from "./words.js";
+import { rulesWords, spaceTitle, story } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
 const TWINS_EVERY_MS = 1000, WIDE_LEAST = 240, DRAINING_ROWS = 12;
@@ -56,7 +56,6 @@ function drawFrame(isForced = false) {
   const now = laneNow();
   if (chosen !== null && !(chosen in now.consumers)) chosen = null;
   document.body.toggleAttribute("data-still", still.matches || !view.playing);
-  setText($("title"), headline(now, view.workload.rate, say));
   setText($("sub"), rulesWords(now, say));
   rules.write(now);
   space.write(now);
@@ -75,7 +74,7 @@ function drawFrame(isForced = false) {
   editor.write(now);
   drawDraining(now);
   drawBeside(now);
-  transport.draw(isForced === true);
+  frame.draw(isForced === true);
   writeLesson(view);
   // Who looks at the tables sees the numbers of the words beside them; who hears them is not flooded.
   twinsDue(() => drawTables(laneNow()), {
@@ -288,11 +287,12 @@ const move = (steps) => {
   drawFrame();
 };
 
-const transport = createTransport({
-  send: order, current: () => view, redraw: () => drawFrame(true), notice,
+const frame = createFrame({
+  send: order, current: () => view, redraw: () => drawFrame(true), notice, lane,
+  own: (spoken) => story(laneNow(), view.workload.rate, spoken),
 });
 const keys = {
-  ...transport.keys, "[": () => move(-1), "]": () => move(1), "+": space.zoomIn, "=": space.zoomIn, "-": space.zoomOut,
+  ...frame.keys, "[": () => move(-1), "]": () => move(1), "+": space.zoomIn, "=": space.zoomIn, "-": space.zoomOut,
   n: newcomer.open,
 };
 

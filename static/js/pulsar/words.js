@@ -2,6 +2,7 @@
 
 import { number, percent, sentences } from "../base/say.js";
 import { listed } from "../lane/covers.js";
+import { BROKEN, IDLE, WAITING } from "../lane/importance.js";
 import { overloadWords } from "../lane/overload.js";
 import { owned } from "./space.js";
 
@@ -13,16 +14,19 @@ const WORTH = [
 
 const NAMED_MAX = 3, QUEUE_LONG = 50, QUEUE_TIMES = 3, UNEVEN = 1.2;
 
-// What the head says: who is silent stands before whoever waits, often for just that consumer. rate: records that come
-// a second.
-export function headline(lane, rate, say) {
+// What the story says of it: who is silent stands before whoever waits, often for just that consumer. rate: records
+// that come a second.
+export function story(lane, rate, say) {
   const silent = Object.entries(lane.pulsar.consumers)
     .filter(([, { idle }]) => idle?.code === "crashed")
     .map(([name]) => name);
   const cause = causeOf(lane, rate, say);
-  if (!silent.length || !lane.pulsar.exists) return cause ?? wellWords(lane, say);
-  const crashed = say("subscription.head.crashed", { count: silent.length, who: together(silent, say) });
-  return cause === null ? crashed : sentences([crashed, cause]);
+  if (silent.length && lane.pulsar.exists) {
+    const what = say("subscription.head.crashed", { count: silent.length, who: together(silent, say) });
+    return { rank: BROKEN, what, means: cause ?? "" };
+  }
+  if (cause !== null) return { rank: WAITING, what: cause };
+  return { rank: IDLE, what: wellWords(lane, say) };
 }
 
 // What holds the subscription up, but for silent consumers; null: nothing does.

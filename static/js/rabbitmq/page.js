@@ -9,10 +9,10 @@ import { writeTable } from "../base/table.js";
 import { createThrottle } from "../base/throttle.js";
 import { draw } from "../drawing/shapes.js";
 import { createFreshness } from "../feed/freshness.js";
+import { createFrame } from "../frame/frame.js";
 import { createFeed } from "../lane/feed.js";
 import { onKeys } from "../lane/keys.js";
 import { createOrders } from "../lane/orders.js";
-import { createTransport } from "../lane/transport.js";
 import { createVerbs } from "../lane/verb_buttons.js";
 import { createLessonStrip } from "../lesson/strip.js";
 import { createAllowed } from "./allowed.js";
@@ -70,6 +70,12 @@ function choices() {
   fillSelect($("user"), Object.keys(users).map((name) => [name, name]), user);
 }
 
+function told(spoken) {
+  const now = panel(), graph = now.vhosts[vhost], rates = now.is_running ? ratesOf(now, vhost) : {};
+  const [what, means, rank] = story(now, graph, rates, spoken);
+  return { what, means, rank };
+}
+
 function drawFrame(isForced = false) {
   isDirty = false;
   choices();
@@ -78,9 +84,6 @@ function drawFrame(isForced = false) {
   if (program !== null && !(program in laneNow().consumers)) program = null;
   document.body.toggleAttribute("data-still", still.matches || !view.playing);
   document.body.toggleAttribute("data-down", !now.is_running);
-  const [head, meaning] = story(now, graph, rates, say);
-  setText($("title"), head);
-  setText($("sub"), meaning);
   setText($("may"), mayWords(now, user, vhost, say));
   const exchanges = Object.keys(graph.exchanges);
   if (!exchanges.includes($("try-exchange").value)) $("try-exchange").value = "";
@@ -106,7 +109,7 @@ function drawFrame(isForced = false) {
   const answered = [vhost, user, $("try-exchange").value, exchanges, Object.keys(graph.bindings), now.users];
   tryPanel.follow(JSON.stringify(answered));
   drawSeries(now, graph, rates, isForced);
-  transport.draw(isForced === true);
+  frame.draw(isForced === true);
   writeLesson(view);
   twinsDue(() => drawTwins(), {
     everyMs: TWINS_EVERY_MS, isForced: isForced || document.body.hasAttribute("data-twins"),
@@ -315,11 +318,12 @@ const move = (steps) => {
   if (names.length) program = names[(names.indexOf(program) + steps + names.length) % names.length];
   drawFrame();
 };
-const transport = createTransport({
-  send: command, current: () => view, redraw: () => drawFrame(true), notice,
+const frame = createFrame({
+  send: command, current: () => view, redraw: () => drawFrame(true), notice, lane,
+  own: told,
 });
 const keys = {
-  ...transport.keys, "[": () => move(-1), "]": () => move(1), "/": () => $("try-key").focus(),
+  ...frame.keys, "[": () => move(-1), "]": () => move(1), "/": () => $("try-key").focus(),
   m: () => path.find({}),
 };
 

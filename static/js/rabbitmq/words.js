@@ -1,6 +1,7 @@
 // What the page says of a server: the story in its head, the graph's labels, permissions, and what it has answered.
 
 import { number, sentences } from "../base/say.js";
+import { BROKEN, IDLE, WAITING } from "../lane/importance.js";
 import { messageName } from "./path_words.js";
 import { droppedTexts, flowTexts, flowsOf, isSilent, refusalsOf } from "./flows.js";
 import { byGrowth, losesOf, lossOf, namesOf, readersOf, whyWords } from "./queues.js";
@@ -9,43 +10,45 @@ import { shown } from "./tried.js";
 // A second and more: what an exchange drops or a queue refuses.
 const DROPPED_LEAST = 0.1;
 
-// -> [what happens, what it means].
+// -> [what happens, what it means, how important it is].
 export function story(panel, graph, rates, say) {
-  if (!panel.is_running) return [say("topology.head.down"), diskWords(panel, say)];
+  if (!panel.is_running) return [say("topology.head.down"), diskWords(panel, say), BROKEN];
   const [resource] = panel.alarms;
   if (resource) {
-    return [say("topology.head.alarm", { resource: say(`topology.resource.${resource}`) }), say("topology.sub.alarm")];
+    const what = say("topology.head.alarm", { resource: say(`topology.resource.${resource}`) });
+    return [what, say("topology.sub.alarm"), BROKEN];
   }
   const queues = byGrowth(graph, rates), [first] = queues;
-  if (!first) return [say("topology.head.nothing", { vhost: graph.vhost }), say("topology.sub.nothing")];
-  if (first.growing) return growing(panel, graph, first, rates, say);
+  if (!first) return [say("topology.head.nothing", { vhost: graph.vhost }), say("topology.sub.nothing"), IDLE];
+  if (first.growing) return [...growing(panel, graph, first, rates, say), WAITING];
   const left = queues.find(({ name, ready, is_delay: isDelay }) => ready && !isDelay && !readersOf(graph, name).length);
   const flows = flowsOf(panel, graph.vhost);
   const flow = sentences([...refusedTexts(panel, graph, say), ...flowTexts(flows, rates, say)]);
   const dropping = Object.entries(flows.exchanges).find(([, { dropped }]) => dropped >= DROPPED_LEAST);
   if (dropping) {
     const [name, { dropped }] = dropping, rate = dropped.toFixed(1);
-    return [say("topology.head.dropped", { exchange: name || say("topology.default"), rate }), flow];
+    return [say("topology.head.dropped", { exchange: name || say("topology.default"), rate }), flow, WAITING];
   }
-  if (left) return [say("topology.head.left", { queue: left.name, count: left.ready }), flow];
+  if (left) return [say("topology.head.left", { queue: left.name, count: left.ready }), flow, WAITING];
   const [refusing] = refusalTexts(rates, say);
-  if (refusing) return [refusing, flow];
+  if (refusing) return [refusing, flow, WAITING];
   const lossy = queues.find((queue) => losesOf(queue, rates[queue.name]));
   if (lossy) {
     const rate = losesOf(lossy, rates[lossy.name]).toFixed(1);
-    return [say(`topology.head.${lossOf(graph, lossy)}`, { queue: lossy.name, rate }), flow];
+    return [say(`topology.head.${lossOf(graph, lossy)}`, { queue: lossy.name, rate }), flow, WAITING];
   }
   const [refused] = refusedTexts(panel, graph, say);
-  if (refused) return [refused, sentences(flowTexts(flows, rates, say))];
+  if (refused) return [refused, sentences(flowTexts(flows, rates, say)), WAITING];
   if (isSilent(panel, flows)) {
     const count = queues.reduce((sum, { ready }) => sum + ready, 0);
-    return [say("topology.head.silent"), sentences([flow, say("topology.sub.waiting", { count })].filter(Boolean))];
+    const means = sentences([flow, say("topology.sub.waiting", { count })].filter(Boolean));
+    return [say("topology.head.silent"), means, WAITING];
   }
   const full = queues.find(({ is_full: isFull }) => isFull);
-  if (full) return [say("topology.head.full", { queue: full.name }), flow];
+  if (full) return [say("topology.head.full", { queue: full.name }), flow, WAITING];
   const changed = queues.find(({ ready, has_changed: hasChanged }) => hasChanged && ready);
-  if (changed) return [say("topology.head.changed", { queue: changed.name, count: changed.ready }), flow];
-  return [say("topology.head.well", { count: queues.length }), flow];
+  if (changed) return [say("topology.head.changed", { queue: changed.name, count: changed.ready }), flow, WAITING];
+  return [say("topology.head.well", { count: queues.length }), flow, IDLE];
 }
 
 // By name of the queue, those that refuse what comes to them.

@@ -6,9 +6,9 @@ import { beginAnew } from "../base/commands.js";
 import { createNotice } from "../base/notice.js";
 import { placePopovers } from "../base/place.js";
 import { takeRemark } from "../base/remark.js";
+import { createFrame } from "../frame/frame.js";
 import { onKeys } from "../lane/keys.js";
 import { createOrders } from "../lane/orders.js";
-import { createTransport } from "../lane/transport.js";
 
 const $ = (id) => document.getElementById(id);
 
@@ -27,7 +27,7 @@ export function createControls({ view, laneOf, redraw }) {
   const { command, copyTo, moveTo } = createOrders({ isStopped: () => isStopped(view()), notice });
 
   const add = (count, near) => command(near, { kind: "join", args: { count } });
-  const transport = createTransport({ send: command, current: view, redraw, notice });
+  const frame = createFrame({ send: command, current: view, redraw, notice });
 
   $("add").addEventListener("click", (event) => add(1, event.currentTarget));
   $("add-ten").addEventListener("click", (event) =>
@@ -35,6 +35,15 @@ export function createControls({ view, laneOf, redraw }) {
   );
   $("stopped-copy").addEventListener("click", (event) => moveTo(beginAnew(page), event.currentTarget));
 
+  // Where nothing hovers, a tap on a row shows its verbs.
+  document.addEventListener("click", ({ target }) => {
+    const row = target.closest(".row");
+    for (const open of document.querySelectorAll(".row[data-open]")) {
+      if (open !== row) open.removeAttribute("data-open");
+    }
+    row?.setAttribute("data-open", "");
+    for (const rest of document.querySelectorAll("[data-rest][open]")) if (!rest.contains(target)) rest.open = false;
+  });
   document.addEventListener("click", (event) => {
     const button = event.target.closest("button");
     if (!button) return;
@@ -56,12 +65,13 @@ export function createControls({ view, laneOf, redraw }) {
     }
   }
 
-  const keys = { ...transport.keys, s: transport.keys["."], a: () => add(1, $("add")) };
+  const keys = { ...frame.keys, s: frame.keys["."], a: () => add(1, $("add")) };
   onKeys(({ key }) => {
     const act = Object.hasOwn(keys, key.toLowerCase()) ? keys[key.toLowerCase()] : null;
+    if (key === "Escape") for (const rest of document.querySelectorAll("[data-rest][open]")) rest.open = false;
     act?.();
     return act !== null;
   });
 
-  return { notice, transport };
+  return { notice, frame };
 }

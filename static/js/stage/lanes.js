@@ -1,17 +1,19 @@
 // Writes what present.js says into the lanes: slots, figures, switch, rows and tables. Touches only what changed.
 
 import { fillCells, setTerm, textOnce } from "../base/dom.js";
+import { createLine } from "../frame/line.js";
 
 export function createLane(root, rowTemplate) {
   const slots = [...root.querySelectorAll("[data-slot]")].map((element) => [element.dataset.slot, textOnce(element)]);
-  const list = root.querySelector(".row-list"), fair = root.querySelector(".fair line");
+  const list = root.querySelector(".row-list"), said = createLine(root.querySelector("[data-parts]"));
   const more = root.querySelector("[data-more]");
   const routeSwatch = root.querySelector(".route rect"), algorithms = [...root.querySelectorAll("[data-algorithm]")];
-  const figures = createFigures(root.querySelector(".figures")), tally = createTally(root.querySelector(".tally"));
+  const since = createFigures(root.querySelector(".since")), figures = createFigures(root.querySelector(".figures"));
+  const tally = createTally(root.querySelector(".tally"));
   const twin = createTwin(root);
   const covers = root.querySelector('[data-slot="hero_covers"]'), rows = new Map();
   const note = root.querySelector('[data-slot="note"]');
-  let fairX = null, rules = null;
+  let rules = null;
   for (const element of list.children) rows.set(element.dataset.consumer, createRow(element));
 
   function writeRoute({ slots: texts, route_paint: fill }) {
@@ -23,15 +25,12 @@ export function createLane(root, rowTemplate) {
     for (const [name, set] of slots) set(lane.slots[name]);
     covers.hidden = !lane.slots.hero_covers;
     setTerm(note, lane.note_term);
+    said(lane.say);
+    since(lane.since);
     figures(lane.figures);
     tally(lane.tally);
     more.hidden = !lane.slots.more;
     routeSwatch.setAttribute("fill", lane.route_paint);
-    if (fairX !== lane.fair_x) {
-      fairX = lane.fair_x;
-      for (const end of ["x1", "x2"]) fair.setAttribute(end, fairX ?? 0);
-      fair.toggleAttribute("hidden", fairX === null);
-    }
     if (lane.algorithms !== rules) writeRules(algorithms, lane.algorithms);
     rules = lane.algorithms;
     writeRows(list, rows, rowTemplate, lane.rows);
@@ -128,7 +127,7 @@ function createRow(element) {
     name: field("name"), word: field("word"), left: field("left"), share: field("share"), rate: field("rate"),
   };
   const paints = [...element.querySelectorAll(".paint")], now = element.querySelector(".now");
-  const was = element.querySelector(".was");
+  const was = element.querySelector(".was"), fair = element.querySelector(".fair");
   const arc = element.querySelector(".left"), buttons = element.querySelector(".vb"), old = {};
   const changed = (name, value) => old[name] !== value && ((old[name] = value), true);
   return {
@@ -146,6 +145,7 @@ function createRow(element) {
         was.setAttribute("x", row.was_x);
       }
       if (changed("was", row.was_width)) was.setAttribute("width", row.was_width);
+      if (changed("fair", row.fair)) for (const end of ["x1", "x2"]) fair.setAttribute(end, row.fair || -9);
       if (changed("arc", row.arc)) arc.setAttribute("stroke-dasharray", `${row.arc || 0} 100`);
       if (changed("verbs", row.verbs)) writeVerbs(buttons, row.verbs);
     },
@@ -155,19 +155,16 @@ function createRow(element) {
 // Buttons stay where they are while their verb changes, so that a focus is not lost.
 function writeVerbs(box, verbs) {
   while (box.children.length > verbs.length) box.lastElementChild.remove();
-  verbs.forEach(({ kind, label }, index) => {
+  verbs.forEach(({ kind, label, word }, index) => {
     let button = box.children[index];
     if (!button) {
       button = box.appendChild(document.createElement("button"));
       button.type = "button";
-      const icon = button.appendChild(document.createElementNS("http://www.w3.org/2000/svg", "svg"));
-      icon.setAttribute("aria-hidden", "true");
-      icon.appendChild(document.createElementNS("http://www.w3.org/2000/svg", "use"));
     }
     button.dataset.verb = kind;
+    button.textContent = word;
     button.title = label;
     button.setAttribute("aria-label", label);
-    button.querySelector("use").setAttribute("href", `#v-${kind}`);
   });
 }
 

@@ -18,7 +18,7 @@ import { createAnnouncer } from "./announce.js";
 import { createControls, isStopped } from "./controls.js";
 import { createDemo } from "./demo.js";
 import { createLane } from "./lanes.js";
-import { ROWS_MAX, present, routes, showsAbout } from "./present.js";
+import { ROWS_MAX, present, routes } from "./present.js";
 import { createScope } from "./scope.js";
 import { visited } from "./visit.js";
 import * as clientGrid from "./visuals/client_grid.js";
@@ -109,9 +109,8 @@ function drawPart(ids, now, withHead) {
   for (const [name, set] of slots) set(shown.slots[name]);
   lesson?.write(shown.lesson);
   if (sizes.stream > 40) stream.render($("stream"), view, { width: sizes.stream, say });
-  $("lanes").toggleAttribute("data-about", Object.values(view.lanes).some(showsAbout));
   whyPanel.write();
-  controls.transport.draw(isForced);
+  controls.frame.draw(isForced);
   drawChart(withTwins);
   showFreshness();
 }

@@ -4,18 +4,21 @@
 
 import { NONE, figure, inTurn, number, percent, ratio, seconds, speaker } from "../base/say.js";
 import { paint } from "../drawing/paint.js";
+import { markedSay, nounsOf, partsOf } from "../frame/nouns.js";
+import { storyOf } from "../frame/story.js";
 import { billCovers, heroCovers, listed } from "../lane/covers.js";
 import { laneName, laneTitle } from "../lane/name.js";
 import { overloadWords } from "../lane/overload.js";
 import { sentence, timeLeft } from "../lane/sentence.js";
-import { lessonCaption, lessonOf } from "../lesson/words.js";
-import { caption, sub } from "./caption.js";
+import { lessonOf } from "../lesson/words.js";
 import { twin } from "./twins.js";
 
 export const ROWS_MAX = 24;
-const BAR_WIDTH = 312, SEGMENTS_MAX = 4;
+const BAR_WIDTH = 312;
+// How many rules have room beside a lane's name; the others are behind "More".
+const SEGMENTS = { rabbitmq: 1 }, SEGMENTS_MAX = 2;
 const PRIMARY = {
-  pulsar: ["exclusive", "failover", "shared", "consistent_hash"], kafka: ["range", "sticky", "cooperative-sticky"],
+  pulsar: ["consistent_hash", "shared"], kafka: ["range", "sticky"],
 };
 const PAUSING = ["kafka", "tubemq"];                    // a change stops partitions there until it is over
 
@@ -26,9 +29,8 @@ export function present(view, words, { limits = {}, withTwins = true, only = vie
   const say = speaker(words), workload = view.workload;
   return {
     lesson: lessonOf(view, say),
+    story: storyOf(view, say),
     slots: {
-      caption: lessonCaption(view, say) || caption(view, say),
-      sub: sub(view, say),
       workload: say(`workload.${workload.kind}`),
       key: say(`key.${workload.key ?? "key"}`),
       rate: number(workload.rate),
@@ -70,7 +72,7 @@ function laneWords(id, lane, view, words, say, limit, withTwins, scope) {
       : say("where.one", { lane: laneName(id, view, say) });
   const hidden = lane.order.slice(limit).map((name) => lane.consumers[name].share);
   return {
-    id, model, has_cluster: "cluster" in lane, shows_about: showsAbout(lane),
+    id, model,
     slots: {
       title: laneTitle(id, view, say),
       note: note(model, lane, say),
@@ -93,11 +95,13 @@ function laneWords(id, lane, view, words, say, limit, withTwins, scope) {
       overload: overloadWords(lane, view.workload.rate, say),
       empty: lane.order.length ? "" : say("rows.none"),
     },
+    say: spoken(lane, view, say), since: since(model, lane, bill, words, say),
     note_term: noteTerm(model, lane), figures: figures(model, lane, bill, words, say),
     tally: tally(lane.tally, words, say), route_color: routeColor(route, lane.consumers),
     algorithms: algorithms(model, lane, say, words),
-    fair_x: fair === null ? null : figure((fair / scale) * BAR_WIDTH, 1),
-    rows: lane.order.slice(0, limit).map((name) => row(lane.consumers[name], scale, view.at_us, words, say, where)),
+    rows: lane.order
+      .slice(0, limit)
+      .map((name) => row(lane.consumers[name], { scale, fair }, view.at_us, words, say, where)),
     twin: withTwins ? { ...twin(lane, words), caption: billCovers(lane, say) } : null,
   };
 }
@@ -162,10 +166,6 @@ function upgradedWords({ group, algorithm }, say) {
   };
   return say(classic.length ? "algorithm.upgrading" : "algorithm.upgraded", params);
 }
-
-// Whether a line says about the rule what its name does not: an article's rule, or one that nobody is asked for.
-export const showsAbout = (lane) =>
-  isOwn(lane) || isUpgraded(lane) || lane.algorithms.some(({ id, document }) => document && id === lane.algorithm);
 
 // The large figure and what it is of. what: undefined in a view that older code has stored, until its lab moves again.
 function hero(what, at, say) {
@@ -234,6 +234,27 @@ function figures(model, lane, bill, words, say) {
   return list;
 }
 
+// What the last change has cost, the same four in the same places of each lane; records out of order are counted since
+// the lab began.
+function since(model, lane, bill, words, say) {
+  const [, redelivered, pause] = figures(model, lane, bill, words, say);
+  const [keys, , , order] = tally(lane.tally, words, say), hasOwners = keys.value !== NONE;
+  const moved = {
+    ...keys, value: hasOwners && bill ? number(bill.keys_moved) : NONE, before: "", after: "",
+    reason: hasOwners ? (bill ? "" : say("figure.none")) : say(`never.${model}.partitions`),
+  };
+  return [
+    { ...moved, label: say("since.moved") }, { ...pause, label: say("since.paused") }, redelivered,
+    { ...order, before: "", after: "", reason: "" },
+  ];
+}
+
+// The lane's sentence, whose nouns carry their colour.
+function spoken(lane, view, say) {
+  const nouns = nounsOf(view, say);
+  return partsOf(sentence(lane, view, markedSay(say, nouns)), nouns);
+}
+
 // How many have nothing to do for want of a partition, and why.
 function idleWords({ model, idle }, say) {
   if (!idle) return "";
@@ -279,14 +300,13 @@ function switchOf(model, lane, say) {
     about: say(`${model}.${id}.about`),
   }));
   const first = PRIMARY[model] ?? [], names = offered.map(({ id }) => id);
-  const room = offered.length <= SEGMENTS_MAX ? SEGMENTS_MAX : Math.max(SEGMENTS_MAX - 1, first.length);
   const shown = [...first.filter((id) => names.includes(id)), ...names.filter((id) => !first.includes(id))].slice(
     0,
-    room,
+    SEGMENTS[model] ?? SEGMENTS_MAX,
   );
-  // Among four an article's rule, whose name is long, takes the room of two.
-  const isLong = shown.length === SEGMENTS_MAX && offered.some(({ pressed, document }) => pressed && document);
-  if (!shown.includes(lane.algorithm)) shown.splice(isLong ? -2 : -1, 2, lane.algorithm);
+  // The long name of an article's rule takes the room of two.
+  const isLong = offered.some(({ pressed, document }) => pressed && document);
+  if (!shown.includes(lane.algorithm)) shown.splice(isLong ? 0 : -1, SEGMENTS_MAX, lane.algorithm);
   for (const item of offered) item.shown = shown.includes(item.id);
   return offered;
 }
@@ -302,7 +322,7 @@ function barScale(lane, fair) {
   return Math.min(1, Math.ceil(wanted * steps) / steps) || 1;
 }
 
-function row(consumer, scale, at, words, say, where) {
+function row(consumer, { scale, fair }, at, words, say, where) {
   const { state } = consumer, share = consumer.share ?? 0, before = consumer.share_before ?? 0;
   const [width, was] = [share, before].map((part) => Math.min(1, part / scale) * BAR_WIDTH);
   const left = state === "crashed" ? timeLeft(consumer.deadline_us, at) : null;
@@ -318,6 +338,7 @@ function row(consumer, scale, at, words, say, where) {
     width: figure(width, 1),
     was_x: figure(width, 1),
     was_width: figure(Math.max(0, was - width), 1),
+    fair: fair === null ? "" : figure((fair / scale) * BAR_WIDTH, 1),
     verbs: verbsOf(state, consumer.name, where, words, say),
   };
 }
@@ -339,14 +360,17 @@ function verbsOf(state, name, where, words, say) {
   if (!lists.has(key)) {
     lists.set(
       key,
-      verbs(state).map((kind) => ({ kind, label: say(verbCode(kind, state), { consumer: name, where }) })),
+      verbs(state).map((kind) => ({
+        kind, word: say(`do.${doneBy(kind, state)}`),
+        label: say(`verb.${doneBy(kind, state)}`, { consumer: name, where }),
+      })),
     );
   }
   return lists.get(key);
 }
 
 // Resume ends a pause first, then the slowness.
-const verbCode = (kind, state) => (kind === "resume" && state === "slow" ? "verb.full_speed" : `verb.${kind}`);
+const doneBy = (kind, state) => (kind === "resume" && state === "slow" ? "full_speed" : kind);
 
 function verbs(state) {
   if (state === "crashed" || state === "gone") return ["leave", "rejoin"];

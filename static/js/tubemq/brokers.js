@@ -59,7 +59,8 @@ function masterShapes({ masters, ...panel }, width, words) {
 }
 
 const boxOf = (id, x, y, width, height, look) => ({
-  id: `${id}/box`, tag: "rect", x: x + 0.75, y: y + 0.75, width: width - 1.5, height: height - 1.5, rx: 6, class: look,
+  id: `${id}/box`, of: `broker-${id}`, tag: "rect", x: x + 0.75, y: y + 0.75, width: width - 1.5, height: height - 1.5,
+  rx: 6, class: look,
 });
 
 function brokerShapes(id, broker, { shown, folded }, { x, y, wide, tall, partitions, most, colorOf, words, chosen }) {

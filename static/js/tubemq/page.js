@@ -12,10 +12,10 @@ import { createTabs } from "../base/tabs.js";
 import { createThrottle } from "../base/throttle.js";
 import { draw } from "../drawing/shapes.js";
 import { createFreshness } from "../feed/freshness.js";
+import { createFrame } from "../frame/frame.js";
 import { createFeed } from "../lane/feed.js";
 import { onKeys } from "../lane/keys.js";
 import { createOrders } from "../lane/orders.js";
-import { createTransport } from "../lane/transport.js";
 import { createVerbs } from "../lane/verb_buttons.js";
 import { createLessonStrip } from "../lesson/strip.js";
 import * as brokers from "./brokers.js";
@@ -56,15 +56,17 @@ function schedule() {
   requestAnimationFrame(() => drawFrame());
 }
 
+function told(spoken) {
+  const [what, means, rank] = story(panel(), view.at_us, spoken);
+  return { what, means, rank };
+}
+
 function drawFrame(isForced = false) {
   isDirty = false;
   const now = panel(), { at_us: atUs } = view, names = inTurn(Object.keys(now.clients));
   if (!(client in now.clients)) client = names[0] ?? null;
   if (!(partition in now.partitions)) partition = null;
   document.body.toggleAttribute("data-still", still.matches || !view.playing);
-  const [head, meaning] = story(now, atUs, say);
-  setText($("title"), head);
-  setText($("sub"), meaning);
   drawRule(now);
   const columns = differenceWords(now, atUs, say);
   drawPicture("difference", now, { words: columns, atUs });
@@ -85,7 +87,7 @@ function drawFrame(isForced = false) {
   $("calls").hidden = $("hint").hidden = $("legend").hidden = isServed(now);
   setText($("difference-title"), say(isServed(now) ? "balance.each_served" : "balance.each"));
   setText($("verbs-about"), client === null ? say("balance.choose") : say("balance.chosen", { consumer: client }));
-  transport.draw(isForced === true);
+  frame.draw(isForced === true);
   writeLesson(view);
   twinsDue(() => drawTwins(now, atUs), {
     everyMs: TWINS_EVERY_MS, isForced: isForced || document.body.hasAttribute("data-twins"),
@@ -261,10 +263,11 @@ const move = (steps) => {
   if (names.length) client = names[(names.indexOf(client) + steps + names.length) % names.length];
   drawFrame();
 };
-const transport = createTransport({
-  send: command, current: () => view, redraw: () => drawFrame(true), notice,
+const frame = createFrame({
+  send: command, current: () => view, redraw: () => drawFrame(true), notice, lane,
+  own: told,
 });
-const keys = { ...transport.keys, "[": () => move(-1), "]": () => move(1) };
+const keys = { ...frame.keys, "[": () => move(-1), "]": () => move(1) };
 
 onKeys((event) => {
   const act = keys[event.key.toLowerCase()], verb = act ? null : verbs.byKey(event.key);

@@ -1,6 +1,7 @@
 // What the page says of a group that shares partitions out among its clients.
 
 import { number, sentences } from "../base/say.js";
+import { BROKEN, IDLE, WAITING } from "../lane/importance.js";
 import { shortKey } from "./chips.js";
 import { isQuiet } from "./difference.js";
 
@@ -16,42 +17,45 @@ export const fightsOf = (panel) =>
 // Whom its master refuses asks no broker.
 const running = ({ clients }, names) => names.filter((name) => clients[name]?.state !== "refused");
 
-// -> [what happens, what it means]
+// -> [what happens, what it means, how important it is].
 export function story(panel, atUs, say) {
   const names = (list) => list.join(say("list.comma")), clients = Object.entries(panel.clients);
   const unread = unreadOf(panel), total = Object.keys(panel.partitions).length;
   const closed = Object.entries(panel.brokers).filter(([, { state }]) => state === "offline").map(([id]) => id);
   const refused = clients.find(([, { state }]) => state === "refused"), fights = fightsOf(panel);
   if (!Object.values(panel.masters).some((each) => each.is_active && each.condition === "running")) {
-    return [say("balance.head.no_master"), say("balance.sub.no_master")];
+    return [say("balance.head.no_master"), say("balance.sub.no_master"), BROKEN];
   }
-  if (!clients.length) return [say("balance.head.nobody", { count: total }), say("balance.sub.nobody")];
+  if (!clients.length) return [say("balance.head.nobody", { count: total }), say("balance.sub.nobody"), WAITING];
   if (closed.length) {
     const count = unread.filter(([, { unread: why }]) => why.code === "broker_offline").length;
     const params = { brokers: names(closed), many: closed.length, count };
     const rest = unread.length - count, others = rest ? [say("balance.sub.others", { count: rest })] : [];
-    return [say("balance.head.offline", params), sentences([say(`balance.offline.${outageOf(panel)}`), ...others])];
+    const means = sentences([say(`balance.offline.${outageOf(panel)}`), ...others]);
+    return [say("balance.head.offline", params), means, BROKEN];
   }
   if (refused) {
     const [name, { refused_code: code, is_own_refusal: isOwn }] = refused;
     const why = say(isOwn ? "balance.sub.refused_start" : "balance.sub.refused", { why: refusal(code, say) });
-    return [say("balance.head.refused", { consumer: name, code }), why];
+    return [say("balance.head.refused", { consumer: name, code }), why, WAITING];
   }
   if (fights.length) {
     const [key, { takers, owner, refused: out }] = fights[0];
     const rival = [...out, ...running(panel, takers)].find((name) => name !== owner) ?? "";
     const code = owner === null ? "wanted" : "fight", many = fights.length > 1 ? "_many" : "";
     const params = { key: shortKey(key), owner: owner ?? "", rival, count: fights.length };
-    return [say(`balance.head.${code}${many}`, params), say("balance.sub.fight")];
+    return [say(`balance.head.${code}${many}`, params), say("balance.sub.fight"), WAITING];
   }
   if (unread.length) {
     const [key, { unread: why }] = unread[0];
-    return [say("balance.head.unread", { count: unread.length, of: total }), whyWords(panel, key, why, atUs, say)];
+    const what = say("balance.head.unread", { count: unread.length, of: total });
+    return [what, whyWords(panel, key, why, atUs, say), WAITING];
   }
   const isListed = clients.some(([, { by_hand: isByHand }]) => isByHand);
   const meaning = isServed(panel) ? "served" : isListed ? "hand" : isDealt(panel) ? "dealt" : "well";
   const readers = new Set(Object.values(panel.partitions).map(({ owner }) => owner)).size;
-  return [say("balance.head.well", { count: total, clients: readers }), say(`balance.sub.${meaning}`)];
+  const what = say("balance.head.well", { count: total, clients: readers });
+  return [what, say(`balance.sub.${meaning}`), IDLE];
 }
 
 // What an outage does to the partitions of its broker: their clients keep them, another deal leaves them out, or the

@@ -7,9 +7,14 @@ import {
 } from "../../../static/js/cluster/operator_orders.js";
 import { copiesTable, linksList, nodesTable, partitionsTable } from "../../../static/js/cluster/tables.js";
 import { chosenTitle, chosenWords, verbsOf } from "../../../static/js/cluster/verbs.js";
-import { cardWords, headline, partitionWords } from "../../../static/js/cluster/words.js";
+import { cardWords, partitionWords, story } from "../../../static/js/cluster/words.js";
 import { say } from "../fixtures/load.mjs";
 import { well, sending, unnoticed, moved, back, large, ALL, NAME } from "./known.mjs";
+
+function headline(...given) {
+  const { what, means } = story(...given);
+  return means ? `${what} ${means}` : what;
+}
 
 test("each verb of a broker and a link is an order with its words", () => {
   const alive = verbsOf(well.cluster, "broker-2", say), link = verbsOf(well.cluster, "broker-1>broker-2", say);

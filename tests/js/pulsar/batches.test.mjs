@@ -4,9 +4,14 @@ import test from "node:test";
 
 import * as batches from "../../../static/js/pulsar/batches.js";
 import * as ladder from "../../../static/js/pulsar/ladder.js";
-import { headline } from "../../../static/js/pulsar/words.js";
+import { story } from "../../../static/js/pulsar/words.js";
 import { say } from "../fixtures/load.mjs";
 import { RATE, mixed, keyBased, letters, retry, sharedBatches, failoverBatches, colorOf, check } from "./known.mjs";
+
+function headline(...given) {
+  const { what, means } = story(...given);
+  return means ? `${what} ${means}` : what;
+}
 
 test("a column for each entry: who got it above, each key in its owner's colour, and what went astray outlined", () => {
   for (const lane of [mixed, keyBased]) for (const width of [290, 620, 1100]) {

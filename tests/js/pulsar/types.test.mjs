@@ -5,9 +5,14 @@ import test from "node:test";
 import * as round from "../../../static/js/pulsar/round.js";
 import * as standbys from "../../../static/js/pulsar/standbys.js";
 import { lines } from "../../../static/js/pulsar/what_if.js";
-import { headline, spaceWords } from "../../../static/js/pulsar/words.js";
+import { spaceWords, story } from "../../../static/js/pulsar/words.js";
 import { say } from "../fixtures/load.mjs";
 import { RATE, failover, shared, colorOf, check } from "./known.mjs";
+
+function headline(...given) {
+  const { what, means } = story(...given);
+  return means ? `${what} ${means}` : what;
+}
 
 test("one active consumer a partition, the next one framed, and nobody reads in the second of a switch", () => {
   const { partitions, order } = failover.pulsar.failover;

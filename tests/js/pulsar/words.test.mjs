@@ -7,13 +7,18 @@ import { owned } from "../../../static/js/pulsar/space.js";
 import { othersTable, spaceTable } from "../../../static/js/pulsar/tables.js";
 import { lines } from "../../../static/js/pulsar/what_if.js";
 import {
-  handedWords, headline, idleWords, rulesWords, spaceTitle, spaceWords,
+  handedWords, idleWords, rulesWords, spaceTitle, spaceWords, story,
 } from "../../../static/js/pulsar/words.js";
 import { say } from "../fixtures/load.mjs";
 import {
   RATE, LANES, joined, newcomer, draining, sticky, failover, shared, exclusive, nobody, crowd, mixed, letters,
   refusedAcks,
 } from "./known.mjs";
+
+function headline(...given) {
+  const { what, means } = story(...given);
+  return means ? `${what} ${means}` : what;
+}
 
 function refusing(...names) {
   const lane = structuredClone(exclusive);

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { present } from "../../../static/js/stage/present.js";
+import { speaker } from "../../../static/js/base/say.js";
+import { sub as below } from "../../../static/js/lane/caption.js";
 import { load } from "../fixtures/load.mjs";
 
 const WORDS = {
@@ -19,7 +20,7 @@ function sub(states) {
     view.lanes[model].sentence = { code, params: { consumer: "c1", partitions: 4 } };
   }
   view.lane_order = Object.keys(states);
-  return present(view, WORDS, { only: [] }).slots.sub;
+  return below(view, speaker(WORDS));
 }
 
 test("a lane that never knew the crashed consumer has not noticed it", () => {

@@ -21,25 +21,20 @@ test("a rule that nobody is asked for, as the group was upgraded to KIP-848, say
   const about = (group, algorithm) => {
     Object.assign(lane, { group, algorithm });
     const shown = present(view, words, { withTwins: false }).lanes.find(({ id }) => id === "kafka");
-    return [shown.shows_about, shown.slots.about.split(" ")[0]];
+    return shown.slots.about.split(" ")[0];
   };
   const members = { c1: { consumer: "c1", protocol: "consumer" }, c2: { consumer: "c2", protocol: "classic" } };
-  assert.deepEqual(about({ protocol: "classic", assignor: "sticky", members }, "sticky"), [
-    false, "kafka.sticky.about",
-  ]);
-  assert.deepEqual(about({ protocol: "consumer", assignor: "uniform", members }, "sticky"), [
-    true, "algorithm.upgrading",
-  ]);
-  assert.deepEqual(about({ protocol: "consumer", assignor: "uniform", members: { c1: members.c1 } }, "sticky"), [
-    true, "algorithm.upgraded",
-  ]);
+  assert.deepEqual(about({ protocol: "classic", assignor: "sticky", members }, "sticky"), "kafka.sticky.about");
+  assert.deepEqual(about({ protocol: "consumer", assignor: "uniform", members }, "sticky"), "algorithm.upgrading");
+  assert.deepEqual(
+    about({ protocol: "consumer", assignor: "uniform", members: { c1: members.c1 } }, "sticky"),
+    "algorithm.upgraded",
+  );
   assert.deepEqual(
     about({ protocol: "consumer", assignor: "uniform", members: { c1: members.c1 } }, "server_uniform"),
-    [false, "kafka.server_uniform.about"],
+    "kafka.server_uniform.about",
   );
-  assert.deepEqual(about({ protocol: "consumer", assignor: null, members: {} }, "sticky"), [
-    false, "kafka.sticky.about",
-  ]);
+  assert.deepEqual(about({ protocol: "consumer", assignor: null, members: {} }, "sticky"), "kafka.sticky.about");
 });
 
 test("of a queue a record that waits for whoever is free says only that it waits, " +

@@ -3,6 +3,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
+import { speaker } from "../../../static/js/base/say.js";
+import { sub } from "../../../static/js/lane/caption.js";
 import { sentence } from "../../../static/js/lane/sentence.js";
 import { present } from "../../../static/js/stage/present.js";
 import { load, say } from "../fixtures/load.mjs";
@@ -47,10 +49,10 @@ test("the line below the title counts a silent consumer, as the brokers do, and 
   view.caption = { code: "join", params: { consumer: "c2" } };
   view.consumer_count = 1;
   const words = { "sub.silent": "{consumer_count}, {silent_count} silent", sub: "{consumer_count}" };
-  assert.equal(present(view, words, { only: [] }).slots.sub, "2, 1 silent");
+  assert.equal(sub(view, speaker(words)), "2, 1 silent");
   view.lanes.kafka.consumers.c1.state = "live";
   assert.equal(
-    present(view, words, { only: [] }).slots.sub,
+    sub(view, speaker(words)),
     "1",
     "alive in one lane, it is among those that are counted already",
   );

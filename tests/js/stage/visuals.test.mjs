@@ -231,8 +231,8 @@ test("the ring's middle has four short lines inside the hole: sessions, and how 
     })[code] ?? code;
   lane.picture.waiting = 1520;
   for (const [height, state, ringWords] of [
-    [208, "live", "on the ring"], [152, "live", "on the ring"], [208, "crashed", "with 2 silent"],
-    [152, "crashed", "with 2 silent"],
+    [208, "live", "on the ring"], [176, "live", "on the ring"], [208, "crashed", "with 2 silent"],
+    [176, "crashed", "with 2 silent"],
   ]) {
     Object.values(lane.consumers).forEach((consumer) => {
       consumer.state = state;

@@ -1,8 +1,8 @@
-// The Stage's two lines of words: the caption, what was done last, and below it what flows or who has noticed a crash.
+// What was done to a lab last, and what that means: what flows, or who has noticed a crash.
 
 import { sentences } from "../base/say.js";
-import { listed } from "../lane/covers.js";
-import { laneName } from "../lane/name.js";
+import { listed } from "./covers.js";
+import { laneName } from "./name.js";
 
 const FOUR = 4;
 const OF_FOUR = ["start", "join", "join_many", "leave", "rejoin"];    // captions that count the lanes
@@ -49,7 +49,8 @@ export function caption(view, say) {
 
 // The line below the caption: after a crash who has noticed it so far, else what flows.
 export function sub(view, say) {
-  if (view.caption.code === "crash") return noticedBy(view, say);
+  const { code, params } = view.caption;
+  if (code === "crash") return noticedBy(view, say, params.consumer, params.lane);
   const flights = view.workload.kind === "flights", silent = silentInAll(view).length;
   return say(silent ? "sub.silent" : "sub", {
     record_count: view.record_count, key_count: view.key_count, consumer_count: view.consumer_count + silent,
@@ -67,13 +68,11 @@ function silentInAll({ lanes, lane_order }) {
 
 // A crashed consumer's state tells: "crashed" until its lane has noticed, "gone" from then on. Where it had not yet
 // arrived, nobody ever notices.
-function noticedBy(view, say) {
+export function noticedBy(view, say, consumer, lane = null) {
   const noticed = [], waiting = [], unknown = [];
-  for (const id of view.caption.params.lane ? [view.caption.params.lane] : view.lane_order) {
-    const { consumers, sentence: told } = view.lanes[id];
-    const isSilent = consumers[view.caption.params.consumer]?.state === "crashed";
-    const isUnknown =
-      /\.crash_unknown(_idle)?$/.test(told.code) && told.params.consumer === view.caption.params.consumer;
+  for (const id of lane ? [lane] : view.lane_order) {
+    const { consumers, sentence: told } = view.lanes[id], isSilent = consumers[consumer]?.state === "crashed";
+    const isUnknown = /\.crash_unknown(_idle)?$/.test(told.code) && told.params.consumer === consumer;
     (isUnknown ? unknown : isSilent ? waiting : noticed).push(laneName(id, view, say));
   }
   if (!unknown.length) return noticedOrNot(noticed, waiting, say);

@@ -1,0 +1,17 @@
+// What stands around every page of a lab: its bar with the name, the story above the page, the bar of time below it.
+
+import { createTransport } from "../lane/transport.js";
+import { createBand } from "./band.js";
+import { createLabBar } from "./lab_bar.js";
+
+// current(), send(near, order), redraw(), notice: as createTransport has them. lane: the page's own, null where it is
+// about all. own(say): what the page adds to the story, as storyOf has it.
+export function createFrame({ current, send, redraw, notice, lane = null, own = () => null }) {
+  const transport = createTransport({ send, current, redraw, notice }), band = createBand({ current, lane, own });
+  createLabBar(notice);
+  function draw(isForced) {
+    band.draw();
+    transport.draw(isForced);
+  }
+  return { draw, keys: transport.keys };
+}
