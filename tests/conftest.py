@@ -75,8 +75,8 @@ def pytest_collection() -> Generator[None, object, object]:
     return collected
 
 
-@pytest.hookimpl(tryfirst=True)  # before pytest selects by marks and xdist reads its groups
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+@pytest.hookimpl(wrapper=True, tryfirst=True)  # before pytest selects by marks, and after pytest-django sorts
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, None, None]:
     """Stories: a worker's site serves them one after another, and four workers run side by side. Elsewhere all
     who ask for a site, Spark or PostgreSQL share one, but for those who name a group of their own because
     they take long. What takes long begins first."""
@@ -92,6 +92,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         elif item.get_closest_marker("xdist_group") is None:
             for name in (name for name in SHARED if name in fixtures):
                 item.add_marker(pytest.mark.xdist_group(name))
+    yield
     items.sort(key=place)
 
 
