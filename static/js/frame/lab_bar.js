@@ -9,7 +9,7 @@ import { change } from "../base/requests.js";
 
 const $ = (id) => document.getElementById(id);
 
-// notice: where what is no refusal at the field is told.
+// notice: where what is no refusal at the field goes.
 export function createLabBar(notice) {
   const name = $("lab-name"), form = $("lab-rename"), input = form.elements.name;
 

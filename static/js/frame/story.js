@@ -1,5 +1,5 @@
 // The two lines above every page of a lab: what happened, and what it means. All pages take them from here; a page may
-// add what it alone knows, and the more important of the two is told. The server runs this file for the first frame.
+// add what it alone knows, and the more important of the two is said. The server runs this file for the first frame.
 
 import { caption, noticedBy, sub } from "../lane/caption.js";
 import { listed } from "../lane/covers.js";

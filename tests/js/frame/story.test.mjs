@@ -1,4 +1,4 @@
-// The two lines above every page: what is told first, and which words of it are nouns.
+// The two lines above every page: what is said first, and which words of it are nouns.
 import assert from "node:assert/strict";
 import test from "node:test";
 
