@@ -12,6 +12,7 @@ from django.utils import translation
 
 from broker_core.lab.commands.membership import DEMO_JOIN_ID
 from dashboard.formats import clock
+from dashboard.labs.past.look import STEPS
 from dashboard.presentation import paint, present, textures
 from dashboard.sentences import catalogue
 from dashboard.sentences.glossary import TERMS_OF
@@ -84,6 +85,8 @@ def lab_page(
             "journal": f"/api/labs/{lab_id}/journal/",
             "labs": "/api/labs/",
             "lab": "/lab/{id}/",
+            "past": f"/api/labs/{lab_id}/past/",
+            "past_frames": f"/api/labs/{lab_id}/past/frames/",
             "socket": f"/ws/labs/{lab_id}/" + (f"?panels={','.join(panels)}" if panels else ""),
             "plotly": static("vendor/plotly.min.js"),
         },
@@ -104,6 +107,7 @@ def time_context(view: Json) -> Json:
         "playing": view["playing"],
         "clock": clock(view["at_us"]),
         "seed": view["seed"],
+        "units": [{"id": unit, "code": f"past.unit.{unit}"} for unit in STEPS],
         "speeds": [
             {"value": speed, "label": f"×{speed}", "pressed": speed == view["speed"]} for speed in SPEEDS
         ],

@@ -103,6 +103,16 @@ CHROME = {
         "This is your own copy of the lab, paused at {clock}, speed {speed}. Press Play to go on. The "
         "original stays untouched."
     ),
+    "past.back": _("One step back"),
+    "past.behind": _("{span} before now"),
+    "past.branch": _("An order given here starts a branch: a copy of the lab from this moment on"),
+    "past.by": _("One step is"),
+    "past.hash": _("State hash of this moment: the same moment always has the same"),
+    "past.now": _("Back to now"),
+    "past.unit.change": _("a change"),
+    "past.unit.event": _("an event"),
+    "past.unit.message": _("a message on the wire"),
+    "past.unit.record": _("a record"),
     "moment.copied": _("Link to this moment copied."),
     "moment.no_script": _("This needs JavaScript."),
     "moment.wrong": _("This link does not name a moment of the lab"),

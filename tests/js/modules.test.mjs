@@ -118,7 +118,8 @@ test("a call without its import is found, one of a function's own or of a parame
 // Where a page or the server begins.
 const TEMPLATES = new URL("../../templates/", import.meta.url);
 const LOADED = /\{% static 'js\/([\w/]+\.js)' %\}/g;
-const SERVED = ["stage/present.js", "lesson/words.js", "drawing/paint.js"]; // dashboard/presentation.py calls them
+// dashboard/page_scripts.py calls them
+const SERVED = ["stage/present.js", "lesson/words.js", "drawing/paint.js", "base/marks.js"];
 const AHEAD = ["rabbitmq/graph.js", "rabbitmq/tried.js"]; // of the RabbitMQ page, whose template comes next
 const loaded = readdirSync(TEMPLATES, { recursive: true })
   .filter((name) => name.endsWith(".html"))

@@ -14,6 +14,7 @@ import { createFeed } from "../lane/feed.js";
 import { onKeys } from "../lane/keys.js";
 import { writeLogLinks } from "../lane/log_links.js";
 import { createOrders } from "../lane/orders.js";
+import { createPast } from "../lane/past.js";
 import { createVerbs } from "../lane/verb_buttons.js";
 import { createLessonStrip } from "../lesson/strip.js";
 import { createCards } from "./cards.js";
@@ -32,6 +33,7 @@ import { FLIES_MS, SLOW, createFlights, flightOf, flown, held as onWire, waysOf 
 import { partitionWords, story, sub } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
+const past = createPast();
 const SVG = "http://www.w3.org/2000/svg", TALL = 600, TALL_LEAST = 440, TALL_PHONE = 520, ROUND = 250;
 const TWINS_EVERY_MS = 1000, MAP_EVERY_MS = 400, STROKE_LEAST = 14;
 const main = $("main"), picture = $("picture"), freshness = createFreshness(), notice = createNotice($("notice"));
@@ -188,7 +190,7 @@ function drawTables(now) {
 // The browser lays a drawing out again even where a value is written that was there.
 // -- what a person does -----------------------------------------------------------------------------------------------
 
-const orders = createOrders({ isStopped: () => Boolean(page.stopped || view.feed?.failed), notice });
+const orders = createOrders({ isStopped: () => Boolean(page.stopped || view.feed?.failed), notice, past });
 const order = (near, command) => orders.command(near, { lane, ...command });
 const verbs = createVerbs($("verbs"), (verb, near) => order(near, verb.order));
 const operator = createOperator(
@@ -274,7 +276,7 @@ function pointOf(event) {
 }
 
 const frame = createFrame({
-  send: order, current: () => view, redraw: () => drawFrame(true), notice, lane,
+  send: order, current: () => view, redraw: () => drawFrame(true), notice, lane, past,
   own: (spoken) => story(cluster(), spoken),
 });
 
@@ -290,7 +292,7 @@ onKeys((event) => {
 // -- frames -----------------------------------------------------------------------------------------------------------
 
 const feed = createFeed({
-  freshness, notice, near: $("verbs"), current: () => view,
+  freshness, notice, past, near: $("verbs"), current: () => view,
   take(newView, newSeq) {
     [view, seq] = [newView, newSeq];
     schedule();

@@ -4,10 +4,10 @@ import { createTransport } from "../lane/transport.js";
 import { createBand } from "./band.js";
 import { createLabBar } from "./lab_bar.js";
 
-// current(), send(near, order), redraw(), notice: as createTransport has them. lane: the page's own, null where it is
-// about all. own(say): what the page adds to the story, as storyOf has it.
-export function createFrame({ current, send, redraw, notice, lane = null, own = () => null }) {
-  const transport = createTransport({ send, current, redraw, notice }), band = createBand({ current, lane, own });
+// current(), send(near, order), redraw(), notice, past: as createTransport has them. lane: the page's own, null where
+// it is about all. own(say): what the page adds to the story, as storyOf has it.
+export function createFrame({ current, send, redraw, notice, past, lane = null, own = () => null }) {
+  const transport = createTransport({ send, current, redraw, notice, past }), band = createBand({ current, lane, own });
   createLabBar(notice);
   function draw(isForced) {
     band.draw();

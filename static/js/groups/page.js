@@ -18,6 +18,7 @@ import { onKeys } from "../lane/keys.js";
 import { logAddress } from "../lane/log_links.js";
 import { createOrders } from "../lane/orders.js";
 import { overloadWords } from "../lane/overload.js";
+import { createPast } from "../lane/past.js";
 import { createVerbs } from "../lane/verb_buttons.js";
 import { createLessonStrip } from "../lesson/strip.js";
 import { createAtPartition } from "./at_partition.js";
@@ -37,6 +38,7 @@ import { chosenWords, verbsOf } from "./verbs.js";
 import { epochWords, findingsOf, gridWords, ownState, story, sub } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
+const past = createPast();
 const TALL = 580, TALL_PHONE = 520, SHORT = 300, LEAST_WIDE = 260, TWINS_EVERY_MS = 1000, GRID_EVERY_MS = 250;
 const MANY = 24, OFFSETS_TOPIC = "__consumer_offsets";
 const main = $("main"), picture = $("sequence"), freshness = createFreshness(), notice = createNotice($("notice"));
@@ -257,7 +259,7 @@ function drawTables(now) {
 
 // -- what a person does -----------------------------------------------------------------------------------------------
 
-const orders = createOrders({ isStopped: () => Boolean(page.stopped || view.feed?.failed), notice });
+const orders = createOrders({ isStopped: () => Boolean(page.stopped || view.feed?.failed), notice, past });
 const order = (near, command) => orders.command(near, { lane, ...command });
 const press = (verb, near) =>
   verb.order === null ? byPattern.press(group().members[chosen]) : order(near, verb.order);
@@ -300,7 +302,7 @@ function fold() {
 }
 
 const frame = createFrame({
-  send: order, current: () => view, redraw: () => drawFrame(true), notice, lane,
+  send: order, current: () => view, redraw: () => drawFrame(true), notice, lane, past,
   own: (spoken) => story(group(), spoken),
 });
 const keys = { ...frame.keys, f: fold, c: () => choose(COORDINATOR) };
@@ -325,7 +327,7 @@ function chooseByNumber(place) {
 // -- frames -----------------------------------------------------------------------------------------------------------
 
 const feed = createFeed({
-  freshness, notice, near: $("verbs"), current: () => view,
+  freshness, notice, past, near: $("verbs"), current: () => view,
   take(newView, newSeq) {
     [view, seq] = [newView, newSeq];
     schedule();

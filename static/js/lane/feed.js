@@ -11,10 +11,12 @@ import { openSocket } from "../feed/socket.js";
 const $ = (id) => document.getElementById(id);
 
 // take(view, seq, events): a newer view is here. current(): the one that is shown. near: where a refusal stands.
-// hear(event): of each event first; whether it is a refusal that stands at its form.
-export function createFeed({ freshness, notice, near, current, take, hear = () => false }) {
+// hear(event): of each event first; whether it is a refusal that stands at its form. past: what else may be shown.
+export function createFeed({ freshness, notice, near, current, take, past, hear = () => false }) {
   const gone = createGone(notice);
   let socket = null;
+  past.attach({ take });
+  past.hear(current(), page.seq);
   const receive = createLive({
     applyPatch,
     start: { epoch: page.epoch, seq: page.seq, view: current() },
@@ -25,11 +27,11 @@ export function createFeed({ freshness, notice, near, current, take, hear = () =
       const reason = refusalIn(events.filter((event) => !hear(event)), page.language);
       if (reason !== null) notice(say("notice.refused", { reason }), { near });
       gone.frame();
-      take(view, seq, events);
+      if (past.hear(view, seq)) take(view, seq, events);
     },
   });
   function tell() {
-    const view = current(), pill = $("fresh");
+    const view = past.now() ?? current(), pill = $("fresh");
     const { state, ms } = view.feed?.failed ? { state: "stopped", ms: null } : freshness.state(view.playing, 0);
     if (pill.dataset.state !== state) {
       pill.dataset.state = state;

@@ -1,4 +1,5 @@
-// Sends a person's orders: a refusal is a message at the control, somebody else's lab offers a copy of one's own.
+// Sends a person's orders: a refusal is a message at the control, somebody else's lab offers a copy of one's own, and
+// in the past an order starts a branch: a copy of the lab from that moment on.
 
 import { page, say } from "../base/chrome.js";
 import { Refusal, fork, submit } from "../base/commands.js";
@@ -10,11 +11,13 @@ function takeAddress() {
 }
 
 // isStopped(): the lab broke down and moves no more.
-export function createOrders({ isStopped, notice }) {
+// past: what is looked at.
+export function createOrders({ isStopped, notice, past }) {
   // -> true once it is stored.
   async function command(near, order) {
     near?.setAttribute("aria-busy", "true");
     try {
+      if (past.isShown()) return await branch(order);
       if (isStopped()) return document.getElementById("stopped-copy")?.focus();
       if (!page.owner) return offerCopy(near);
       await send(order, near);
@@ -28,6 +31,7 @@ export function createOrders({ isStopped, notice }) {
 
   // For a form, which shows a refusal itself: fails with it. Somebody else's lab refuses with 403.
   async function send(order, near) {
+    if (past.isShown()) return branch(order);
     let isTold = false;
     notice.clearError();
     const told = (code, kind) => {
@@ -40,6 +44,18 @@ export function createOrders({ isStopped, notice }) {
     if (isTold) notice(say("notice.arrived"), { near, kind: "done" });
     takeAddress();
     return answer;
+  }
+
+  // The order is the branch's first, and its clock runs from there. The page opens on it.
+  async function branch(order) {
+    const { id } = await fork(page, past.moment()), urls = { commands: page.urls.commands.replace(page.lab, id) };
+    await submit({ ...page, urls }, order);
+    await submit({ ...page, urls }, { kind: "play", lane: "all" });
+    const isNamed = location.pathname.includes(page.lab);   // the Stage of one's own lab is also at /
+    location.assign(
+      isNamed ? location.pathname.replace(page.lab, id) + location.search : page.urls.lab.replace("{id}", id),
+    );
+    return true;
   }
 
   function fail(error, near) {

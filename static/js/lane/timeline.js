@@ -10,17 +10,40 @@ import { laneName } from "./name.js";
 
 const LINE = 20, TEXT = 44, LETTER = 7.4, APART = 20, TOLD_MAX = 8;
 
-export function layout(view, { width, say }) {
+const LEFT = 10, RIGHT = 14;
+
+// The marks in the order in which they were made, and the time at which the line begins.
+function spanOf(view) {
   const ticks = Object.entries(view.timeline)
     .map(([position, tick]) => ({ position, ...tick }))
     .sort((a, b) => a.position - b.position);
-  const from = ticks.length >= 60 ? ticks[0].at_us : 0, span = Math.max(1, view.at_us - from), left = 10;
-  const right = Math.max(60, width - 14);
-  const x = (at) => round(left + ((at - from) / span) * (right - left));
-  const shapes = [{ id: "line", tag: "path", d: `M${left} ${LINE}H${right}`, class: "axis" }];
+  return { ticks, from: ticks.length >= 60 ? ticks[0].at_us : 0 };
+}
+
+const rightOf = (width) => Math.max(60, width - RIGHT);
+
+// The time that a place on the line stands for.
+export function timeAt(view, { width, x }) {
+  const { from } = spanOf(view), share = (x - LEFT) / (rightOf(width) - LEFT);
+  return Math.round(from + Math.min(1, Math.max(0, share)) * (view.at_us - from));
+}
+
+// shownUs: what the page shows of the past; null: it shows now, which is the end of the line.
+export function layout(view, { width, say, shownUs = null }) {
+  const { ticks, from } = spanOf(view), span = Math.max(1, view.at_us - from), right = rightOf(width);
+  const x = (at) => round(LEFT + ((Math.max(at, from) - from) / span) * (right - LEFT));
+  const here = shownUs === null ? right : x(shownUs);
+  const shapes = [
+    { id: "track", tag: "rect", x: 0, y: 0, width, height: 40, class: "track" },
+    { id: "line", tag: "path", d: `M${LEFT} ${LINE}H${here}`, class: "axis" },
+  ];
+  if (here < right) shapes.push({ id: "later", tag: "path", d: `M${here} ${LINE}H${right}`, class: "axis later" });
   const marks = clusters(ticks, (tick) => x(tick.at_us));
   for (const { ticks: own, at } of marks) shapes.push(...(own.length === 1 ? mark(own[0], at) : many(own, at)));
-  shapes.push({ id: "now", tag: "path", d: `M${right} 8V32`, class: "here" });
+  shapes.push({ id: "now", tag: "path", d: `M${right} 8V32`, class: shownUs === null ? "here" : "post" });
+  if (shownUs !== null) {
+    shapes.push({ id: "shown", tag: "path", d: `M${here} 4V36M${here - 5} 2H${here + 5}L${here} 9Z`, class: "here" });
+  }
   shapes.push(...labels(marks, right, view, say));
   // in the order of time: arrow keys follow it
   for (const { ticks: own, at } of [...marks].reverse()) shapes.push(hit(own, at, view, say));

@@ -1,5 +1,5 @@
-// The bar of time below every page of a lab: run and pause, one step, speed, the clock, what was done when, tables in
-// place of pictures, and a link to the moment that is shown.
+// The bar of time below every page of a lab: run and pause, a step on and back, speed, the clock, what was done when
+// and the way to any moment of it, tables in place of pictures, and a link to the moment that is shown.
 
 import { page, say, speak } from "../base/chrome.js";
 import { setAttribute, setText } from "../base/dom.js";
@@ -13,13 +13,41 @@ const TIMELINE_EVERY_MS = 500, TIMELINE_LEAST = 40;
 
 // send(near, order): gives the worker an order. current(): the view. redraw(): tables have come, or gone.
 // keys: what the keys do here; a page adds its own. draw(isForced): what the bar shows of the view.
-export function createTransport({ send, current, redraw, notice }) {
+// past: the look at what was.
+export function createTransport({ send, current, redraw, notice, past }) {
   const aroundMarks = createRoving($("timeline"), '[role="button"]', ["Enter"]);   // Space plays and pauses
-  let timelineKey = "", timelineAt = -Infinity, width = 0;
+  let timelineKey = "", timelineAt = -Infinity, width = 0, isDragged = false;
 
   const tables = () => toggleTables(redraw);
-  const play = () => send($("play"), { kind: current().playing ? "pause_lab" : "play", lane: "all" });
-  const step = () => (current().playing ? undefined : send($("step"), { kind: "step", lane: "all" }));
+  const play = () => {
+    if (past.isLooking()) past.toggle();
+    else send($("play"), { kind: current().playing ? "pause_lab" : "play", lane: "all" });
+  };
+  const step = () => {
+    if (past.isLooking()) go(1);
+    else if (!current().playing) send($("step"), { kind: "step", lane: "all" });
+  };
+  const go = (by) => past.step($("step-by").value, by);
+  const change = (by) => past.step("change", by);
+  const back = () => past.isLooking() && past.back();
+
+  // A press on the line shows that moment, a drag all on its way; a press on a mark the moment after it.
+  function drag(event) {
+    if (event.type === "pointerdown") {
+      if (event.button !== 0) return;
+      isDragged = true;
+      $("timeline").setPointerCapture(event.pointerId);
+    } else if (!isDragged) return;
+    const { left } = $("timeline").getBoundingClientRect(), mark = event.target.closest("[data-part]");
+    if (event.type === "pointerdown" && mark) return press(mark);
+    const atUs = timeline.timeAt(past.now(), { width, x: event.clientX - left });
+    if (atUs < past.now().at_us) past.seek({ at_us: atUs });
+    else back();
+  }
+
+  function press({ dataset: { part } }) {
+    past.seek({ at_us: past.now().timeline[part].at_us, position: part });
+  }
 
   // On a phone, one button holds the rare controls.
   function toggleRare() {
@@ -42,7 +70,10 @@ export function createTransport({ send, current, redraw, notice }) {
     const view = current();
     speakOnce($("play"), view.playing ? "pause" : "play");
     setAttribute($("play-icon"), "href", view.playing ? "#v-pause" : "#v-play");
-    $("step").disabled = view.playing;
+    $("step").disabled = view.playing && !past.isLooking();
+    document.body.toggleAttribute("data-past", past.isLooking());
+    setText($("behind"), past.isShown() ? say("past.behind", { span: clock(past.now().at_us - view.at_us) }) : "");
+    setText($("state-hash"), past.hash());
     for (const button of document.querySelectorAll("[data-speed]")) {
       setAttribute(button, "aria-pressed", String(Number(button.dataset.speed) === view.speed));
     }
@@ -51,12 +82,14 @@ export function createTransport({ send, current, redraw, notice }) {
   }
 
   // Its marks drift by a pixel in many frames: twice a second will do, but a new command shows at once.
-  function drawTimeline(view, isForced) {
-    const key = `${Object.keys(view.timeline).length}/${view.caption.code}/${page.language}`, now = performance.now();
+  function drawTimeline(shown, isForced) {
+    const view = past.now() ?? shown, shownUs = past.isShown() ? shown.at_us : null;
+    const key = `${Object.keys(view.timeline).length}/${view.caption.code}/${page.language}/${shownUs}`;
+    const now = performance.now();
     if (!isForced && key === timelineKey && now - timelineAt < TIMELINE_EVERY_MS) return;
     [timelineKey, timelineAt] = [key, now];
     width ||= $("timeline").getBoundingClientRect().width;
-    if (width > TIMELINE_LEAST) aroundMarks(() => timeline.render($("timeline"), view, { width, say }));
+    if (width > TIMELINE_LEAST) aroundMarks(() => timeline.render($("timeline"), view, { width, say, shownUs }));
   }
 
   // What is wide enough changes without the window, too: a bar that opens, a font that comes late.
@@ -67,14 +100,38 @@ export function createTransport({ send, current, redraw, notice }) {
 
   $("play").addEventListener("click", play);
   $("step").addEventListener("click", step);
+  $("back").addEventListener("click", () => go(-1));
+  $("to-now").addEventListener("click", back);
+  for (const kind of ["pointerdown", "pointermove"]) $("timeline").addEventListener(kind, drag);
+  for (const kind of ["pointerup", "pointercancel"]) {
+    $("timeline").addEventListener(kind, () => {
+      isDragged = false;
+    });
+  }
+  $("timeline").addEventListener("keydown", (event) => {
+    const mark = event.key === "Enter" && event.target.closest("[data-part]");
+    if (mark) press(mark);
+  });
+  for (const part of document.querySelectorAll("#back, #step-by, .looked")) part.hidden = !past.canLook;
+  past.attach({
+    changed: () => draw(false),
+    fail({ message, status }) {
+      notice(message || say("notice.failed", { status: status ?? 0 }), { near: $("timeline") });
+    },
+  });
   $("twins").addEventListener("click", tables);
   $("rare").addEventListener("click", toggleRare);
   $("share").addEventListener("click", share);
   document.querySelector(".sp").addEventListener("click", (event) => {
     const { speed } = event.target.closest("button")?.dataset ?? {};
-    if (speed) send(event.target, { kind: "speed", lane: "all", args: { speed: Number(speed) } });
+    if (speed && past.isLooking()) past.setSpeed(Number(speed));
+    else if (speed) send(event.target, { kind: "speed", lane: "all", args: { speed: Number(speed) } });
   });
-  return { keys: { " ": play, ".": step, t: tables }, draw };
+  const keys = {
+    " ": play, ".": step, ",": () => go(-1), ">": () => go(10), "<": () => go(-10), pageup: () => change(-1),
+    pagedown: () => change(1), l: back, t: tables,
+  };
+  return { keys, draw };
 }
 
 // Also on a page without the bar: an opened log's.

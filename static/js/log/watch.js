@@ -6,11 +6,13 @@ import { createFreshness } from "../feed/freshness.js";
 import { createFrame } from "../frame/frame.js";
 import { createFeed } from "../lane/feed.js";
 import { createOrders } from "../lane/orders.js";
+import { createPast } from "../lane/past.js";
 
 const APART_MS = 1000;
 
 // onGrown(): the lane has moved on. onTables(): tables have come, or gone. partition(): which one is looked at.
 export function createWatch({ lane, partition, onGrown, onTables, notice }) {
+  const past = createPast({ canLook: false });   // the folder is the broker's of now
   let view = JSON.parse(document.getElementById("view").textContent), mark = markOf(), last = -Infinity, timer = 0;
 
   function markOf() {
@@ -26,10 +28,10 @@ export function createWatch({ lane, partition, onGrown, onTables, notice }) {
     }, Math.max(0, last + APART_MS - performance.now()));
   }
 
-  const orders = createOrders({ isStopped: () => Boolean(page.stopped || view.feed?.failed), notice });
-  const frame = createFrame({ send: orders.command, current: () => view, redraw: onTables, notice, lane });
+  const orders = createOrders({ isStopped: () => Boolean(page.stopped || view.feed?.failed), notice, past });
+  const frame = createFrame({ send: orders.command, current: () => view, redraw: onTables, notice, lane, past });
   const feed = createFeed({
-    freshness: createFreshness(), notice, near: document.getElementById("play"), current: () => view,
+    freshness: createFreshness(), notice, past, near: document.getElementById("play"), current: () => view,
     take(newView) {
       view = newView;
       const now = markOf();

@@ -14,6 +14,7 @@ import { createFeed } from "../lane/feed.js";
 import { onKeys } from "../lane/keys.js";
 import { createOrders } from "../lane/orders.js";
 import { lastChange } from "../lane/sentence.js";
+import { createPast } from "../lane/past.js";
 import { createVerbs } from "../lane/verb_buttons.js";
 import { createLessonStrip } from "../lesson/strip.js";
 import * as batches from "./batches.js";
@@ -31,6 +32,7 @@ import { createAsker, lines } from "./what_if.js";
 import { rulesWords, spaceTitle, story } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
+const past = createPast();
 const TWINS_EVERY_MS = 1000, WIDE_LEAST = 240, DRAINING_ROWS = 12;
 const main = $("main"), freshness = createFreshness(), notice = createNotice($("notice")), lane = page.pulsar.lane;
 const still = matchMedia("(prefers-reduced-motion: reduce)"), series = createSeries($("series"), page.urls.plotly);
@@ -232,7 +234,7 @@ function drawTables(now) {
 
 // -- what a person does -----------------------------------------------------------------------------------------------
 
-const orders = createOrders({ isStopped: () => Boolean(page.stopped || view.feed?.failed), notice });
+const orders = createOrders({ isStopped: () => Boolean(page.stopped || view.feed?.failed), notice, past });
 const order = (near, command) => orders.command(near, { lane, ...command });
 const verbs = createVerbs($("verbs"), (verb, near) => order(near, verb.order));
 const space = createSpacePanel({
@@ -288,7 +290,7 @@ const move = (steps) => {
 };
 
 const frame = createFrame({
-  send: order, current: () => view, redraw: () => drawFrame(true), notice, lane,
+  send: order, current: () => view, redraw: () => drawFrame(true), notice, lane, past,
   own: (spoken) => story(laneNow(), view.workload.rate, spoken),
 });
 const keys = {
@@ -308,7 +310,7 @@ onKeys((event) => {
 // -- frames -----------------------------------------------------------------------------------------------------------
 
 const feed = createFeed({
-  freshness, notice, near: $("verbs"), current: () => view,
+  freshness, notice, past, near: $("verbs"), current: () => view,
   take(newView, newSeq) {
     [view, seq] = [newView, newSeq];
     schedule();

@@ -13,6 +13,7 @@ import { createFrame } from "../frame/frame.js";
 import { createFeed } from "../lane/feed.js";
 import { onKeys } from "../lane/keys.js";
 import { createOrders } from "../lane/orders.js";
+import { createPast } from "../lane/past.js";
 import { createVerbs } from "../lane/verb_buttons.js";
 import { createLessonStrip } from "../lesson/strip.js";
 import { createAllowed } from "./allowed.js";
@@ -36,6 +37,7 @@ import { story, vhostOf } from "./vhosts.js";
 import { answerWords, graphWords, mayWords, waysTable } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
+const past = createPast();
 const TWINS_EVERY_MS = 1000, GRAPH_LEAST = 800, ANSWERS_KEPT = 5;
 const main = $("main"), freshness = createFreshness(), notice = createNotice($("notice")), own = page.rabbitmq;
 const { lane } = own, still = matchMedia("(prefers-reduced-motion: reduce)");
@@ -205,7 +207,7 @@ function drawAnswers() {
 
 // -- what a person does -----------------------------------------------------------------------------------------------
 
-const orders = createOrders({ isStopped: () => Boolean(page.stopped || view.feed?.failed), notice });
+const orders = createOrders({ isStopped: () => Boolean(page.stopped || view.feed?.failed), notice, past });
 const send = (command) => orders.send({ lane, ...command });
 const sent = createSent({
   send,
@@ -319,7 +321,7 @@ const move = (steps) => {
   drawFrame();
 };
 const frame = createFrame({
-  send: command, current: () => view, redraw: () => drawFrame(true), notice, lane,
+  send: command, current: () => view, redraw: () => drawFrame(true), notice, lane, past,
   own: told,
 });
 const keys = {
@@ -340,7 +342,7 @@ onKeys((event) => {
 // -- frames -----------------------------------------------------------------------------------------------------------
 
 const feed = createFeed({
-  freshness, notice, near: $("verbs"), current: () => view, hear: sent.hear,
+  freshness, notice, past, near: $("verbs"), current: () => view, hear: sent.hear,
   take(newView, newSeq, events) {
     [view, seq] = [newView, newSeq];
     const told = events.filter((event) => event.lane === lane && answerWords(event, say));

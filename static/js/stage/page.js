@@ -13,6 +13,7 @@ import { applyPatch } from "../feed/patch.js";
 import { refusalIn } from "../feed/refusal.js";
 import { openSocket } from "../feed/socket.js";
 import { laneName } from "../lane/name.js";
+import { createPast } from "../lane/past.js";
 import { createLesson } from "../lesson/panel.js";
 import { createAnnouncer } from "./announce.js";
 import { createControls, isStopped } from "./controls.js";
@@ -37,6 +38,7 @@ const VISUALS = { ring: hashRing, ranges: rangeSplit, grid: partitionGrid, clien
 const REST_MS = 250;
 const LOW = matchMedia("(max-height: 800px) and (min-width: 641px)");   // as in stage.css
 const $ = (id) => document.getElementById(id);
+const past = createPast();
 const main = $("main"), freshness = createFreshness();
 const slots = [...document.querySelectorAll("[data-slot]")].filter((element) => !element.closest("[data-lane]"))
   .map((element) => [element.dataset.slot, textOnce(element)]);
@@ -151,7 +153,8 @@ function drawChart(withTable) {
 }
 
 function showFreshness() {
-  const { state, ms } = isStopped(view) ? { state: "stopped", ms: null } : freshness.state(view.playing, drawMs);
+  const { playing } = past.now() ?? view;   // of the lab, also while its past is shown
+  const { state, ms } = isStopped(view) ? { state: "stopped", ms: null } : freshness.state(playing, drawMs);
   const pill = $("fresh");
   if (state === "stopped" && $("stopped").hidden) {
     $("stopped-reason").textContent = view.feed.failed;
@@ -172,14 +175,18 @@ const receive = createLive({
   requestSnapshot: (unanswered) => socket.askSnapshot(unanswered),
   acknowledge: (seq) => socket?.acknowledge(seq),
   onChange(newView, newSeq, events) {
-    [view, seq] = [newView, newSeq];
     const reason = refusalIn(events, page.language);
     if (reason !== null) controls.notice(say("notice.refused", { reason }), { near: $("add") });
-    freshness.frame(view.at_us, view.speed, view.playing);
-    if (isChange() || !view.playing) redraw();
-    else drawInTurn();
+    freshness.frame(newView.at_us, newView.speed, newView.playing);
+    if (past.hear(newView, newSeq)) take(newView, newSeq);
   },
 });
+
+function take(newView, newSeq) {
+  [view, seq] = [newView, newSeq];
+  if (isChange() || !view.playing) redraw();
+  else drawInTurn();
+}
 
 // Whether this frame carries the effect of a command or the end of a change, and not traffic alone.
 function isChange() {
@@ -223,7 +230,9 @@ function redraw() {
   schedule();
 }
 
-const controls = createControls({ view: () => view, laneOf: scope.laneOf, redraw }), gone = createGone(controls.notice);
+past.attach({ take });
+const controls = createControls({ view: () => view, laneOf: scope.laneOf, redraw, past });
+const gone = createGone(controls.notice);
 socket = openSocket(page.urls.socket, {
   onMessage,
   onState(state) {

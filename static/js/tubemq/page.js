@@ -16,6 +16,7 @@ import { createFrame } from "../frame/frame.js";
 import { createFeed } from "../lane/feed.js";
 import { onKeys } from "../lane/keys.js";
 import { createOrders } from "../lane/orders.js";
+import { createPast } from "../lane/past.js";
 import { createVerbs } from "../lane/verb_buttons.js";
 import { createLessonStrip } from "../lesson/strip.js";
 import * as brokers from "./brokers.js";
@@ -33,6 +34,7 @@ import {
 } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
+const past = createPast();
 const TWINS_EVERY_MS = 1000, LEAST = 300;
 const main = $("main"), freshness = createFreshness(), notice = createNotice($("notice")), own = page.tubemq;
 const { lane } = own, writeLesson = createLessonStrip(), twinsDue = createThrottle();
@@ -187,7 +189,7 @@ function drawTwins(now, atUs) {
 
 // -- what a person does -----------------------------------------------------------------------------------------------
 
-const orders = createOrders({ isStopped: () => Boolean(page.stopped || view.feed?.failed), notice });
+const orders = createOrders({ isStopped: () => Boolean(page.stopped || view.feed?.failed), notice, past });
 const command = (near, given) => orders.command(near, { lane, ...given });
 const verbs = createVerbs($("verbs"), (verb, near) => command(near, verb.order));
 const calls = createCalls($("calls"), $("call"), $("call-answer"), {
@@ -264,7 +266,7 @@ const move = (steps) => {
   drawFrame();
 };
 const frame = createFrame({
-  send: command, current: () => view, redraw: () => drawFrame(true), notice, lane,
+  send: command, current: () => view, redraw: () => drawFrame(true), notice, lane, past,
   own: told,
 });
 const keys = { ...frame.keys, "[": () => move(-1), "]": () => move(1) };
@@ -281,7 +283,7 @@ onKeys((event) => {
 // -- frames -----------------------------------------------------------------------------------------------------------
 
 const feed = createFeed({
-  freshness, notice, near: $("verbs"), current: () => view,
+  freshness, notice, past, near: $("verbs"), current: () => view,
   take(newView, newSeq) {
     [view, seq] = [newView, newSeq];
     schedule();

@@ -152,7 +152,7 @@ test("before the first record the strip has its lines and no mark, the timeline 
   assert.ok(!strip.some(({ id }) => id === "last"));
   const line = timeline.layout(view, { width: 640, say });
   isWhole(line, "timeline");
-  assert.deepEqual(line.map(({ id }) => id), ["line", "now"]);
+  assert.deepEqual(line.map(({ id }) => id), ["track", "line", "now"]);
   for (const lane of Object.values(view.lanes)) lane.skew = null;
   const { traces, layout } = skewChart.layout(view, { say, colors: {} });
   assert.ok(traces.every(({ y }) => y.every((value) => value === null)));

@@ -1,0 +1,150 @@
+// A look at the lab's past, for whoever has opened this page alone: what the page shows is of then, while the lab goes
+// on. An order given there starts a branch (orders.js).
+//
+//   frames of the feed ─► hear ─┬─► the page, while nobody looks back
+//                               └─► the end of the bar of time, while somebody does
+//   seek, step ─► the newest wish ─► GET past ─► the page
+//   play ─► GET past/frames, two seconds of pictures at a time, the next ones asked for early ─► the page
+
+import { page } from "../base/chrome.js";
+import { ask } from "../base/requests.js";
+import { applyPatch } from "../feed/patch.js";
+
+const EVERY_MS = 100, PICTURES = 20, SETTLED_US = 1_500_000;
+
+// canLook: false where a page has more on it than the view.
+export function createPast({ canLook = true } = {}) {
+  const panels = new URL(page.urls.socket, location.href).searchParams.get("panels");
+  const look = Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16)).join("");
+  let now = null, shown = null, wish = null, isAsking = false, isLooking = false, isPlaying = false, speed = 1, run = 0;
+  let take = () => {}, changed = () => {}, fail = () => {};
+
+  const always = { look, ...(panels ? { panels } : {}) };
+  const request = (url, given) => ask(`${url}?${new URLSearchParams({ ...given, ...always })}`);
+
+  // A frame of the feed is here. -> whether the page shows it.
+  function hear(view, seq) {
+    now = { view, seq };
+    if (isLooking) changed();
+    return !isLooking;
+  }
+
+  function show(picture, events = []) {
+    shown = picture;
+    [picture.view.playing, picture.view.speed] = [isPlaying, speed];
+    take(picture.view, now.seq, events);
+    changed();
+  }
+
+  // moment: {at_us, position?, step?, by?}. A newer one overtakes those that have no answer yet.
+  function seek(moment) {
+    if (!canLook) return;
+    if (!isLooking) speed = now.view.speed;
+    [isLooking, isPlaying, wish] = [true, false, moment];
+    run += 1;
+    if (!isAsking) answerWishes();
+  }
+
+  async function answerWishes() {
+    isAsking = true;
+    while (wish) {
+      const asked = wish;
+      wish = null;
+      try {
+        const picture = await request(page.urls.past, asked);
+        if (isLooking && !isPlaying) show(picture);
+      } catch (error) {
+        const isOvertaken = Boolean(error.fields?.look);
+        if (isLooking && !isPlaying && !wish && !isOvertaken) stopFor(error);
+      }
+    }
+    isAsking = false;
+  }
+
+  function stopFor(error) {
+    fail(error);
+    if (shown === null) back();
+    else pause();
+  }
+
+  // by: so many records, turning points or changes further, or back.
+  function step(unit, by) {
+    if (!canLook || (!isLooking && by > 0)) return;
+    if (wish?.step === unit) seek({ ...wish, by: wish.by + by });
+    else seek({ ...momentShown(), step: unit, by });
+  }
+
+  // Where the clock runs, its last second and a half may not be stored yet.
+  function momentShown() {
+    if (shown) return { at_us: shown.at_us, position: shown.position };
+    const { at_us: atUs, playing, speed: pace } = now.view;
+    return { at_us: Math.max(0, playing ? Math.round(atUs - SETTLED_US * pace) : atUs) };
+  }
+
+  function back() {
+    [isLooking, isPlaying, wish, shown] = [false, false, null, null];
+    run += 1;
+    take(now.view, now.seq, []);
+    changed();
+  }
+
+  function pause() {
+    isPlaying = false;
+    run += 1;
+    show(shown);
+  }
+
+  // -> the pictures from there on; null at the present.
+  function stretch({ at_us: atUs }) {
+    const everyUs = Math.max(1, Math.round(EVERY_MS * 1000 * speed));
+    const untilUs = Math.min(atUs + everyUs * PICTURES, now.view.at_us);
+    if (untilUs < atUs + everyUs) return null;
+    return request(page.urls.past_frames, { at_us: atUs, until_us: untilUs, every_us: everyUs });
+  }
+
+  async function play() {
+    [isPlaying, wish] = [true, null];
+    run += 1;
+    const mine = run;
+    show(shown);
+    let next = stretch(shown), due = performance.now();
+    try {
+      while (next) {
+        const { frames: [{ view }, ...frames] } = await next;
+        if (mine !== run) return;
+        next = frames.length ? stretch(frames.at(-1)) : null;
+        next?.catch(() => {});   // it is waited for below, with its error
+        for (const frame of frames) {
+          due = Math.max(due + EVERY_MS, performance.now());
+          await new Promise((done) => setTimeout(done, due - performance.now()));
+          if (mine !== run) return;
+          show({ ...frame, view: applyPatch(view, frame.patch) }, frame.events);
+        }
+      }
+      back();
+    } catch (error) {
+      if (mine === run) stopFor(error);
+    }
+  }
+
+  return {
+    back, canLook, hear, seek, step,
+    // take(view, seq, events): the page shows it. changed(): the bar has something new. fail(error): a look has failed.
+    attach: (given) => ({ take = take, changed = changed, fail = fail } = given),
+    isLooking: () => isLooking,
+    isShown: () => shown !== null,
+    // The moment that is shown, as a fork names it.
+    moment: () => ({ until_us: shown.at_us, until_position: shown.position }),
+    now: () => now?.view ?? null,
+    hash: () => shown?.state_hash ?? "",
+    setSpeed(value) {
+      speed = value;
+      if (isPlaying) play();
+      else if (shown) show(shown);
+    },
+    toggle() {
+      if (isPlaying) pause();
+      else if (shown) play();
+    },
+  };
+}

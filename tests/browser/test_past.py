@@ -1,0 +1,79 @@
+"""Stories of looking back: a moment of the line, steps, playing there, back to now, and an order that starts a branch."""
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import wait_frame
+
+ANSWERS_MS = 30_000
+
+
+def seconds(page: Page) -> float:
+    minutes, rest = (page.text_content("#clock") or "").split(":")
+    return int(minutes) * 60 + float(rest)
+
+
+def look_back(page: Page, share: float) -> None:
+    page.wait_for_function(
+        "() => parseFloat(document.getElementById('clock').textContent.split(':')[1]) >= 5"
+    )
+    box = page.locator("#timeline").bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + 10 + (box["width"] - 24) * share, box["y"] + 20)
+    expect(page.locator("#behind")).to_have_text(re.compile("before now"), timeout=ANSWERS_MS)
+
+
+def test_a_press_on_the_line_shows_that_moment_while_the_lab_goes_on(page: Page) -> None:
+    look_back(page, 0.6)
+    then, behind = seconds(page), page.text_content("#behind")
+    expect(page.locator("#behind")).not_to_have_text(str(behind))
+    assert seconds(page) == then and then > 1
+    expect(page.locator("body")).to_have_attribute("data-past", "")
+    page.keyboard.press("l")
+    expect(page.locator("body")).not_to_have_attribute("data-past", "")
+    expect(page.locator("#behind")).to_be_empty()
+    assert seconds(page) > then
+    wait_frame(page)
+
+
+def test_steps_go_back_and_forward_and_the_same_moment_has_the_same_hash(page: Page) -> None:
+    look_back(page, 0.6)
+    state, then = page.locator("#state-hash"), seconds(page)
+    here = state.text_content() or ""
+    assert re.fullmatch("[0-9a-f]{16}", here)
+    page.keyboard.press("<")
+    expect(state).not_to_have_text(here, timeout=ANSWERS_MS)
+    ten_before = state.text_content() or ""
+    assert seconds(page) < then
+    page.keyboard.press(",")
+    expect(state).not_to_have_text(ten_before, timeout=ANSWERS_MS)
+    page.keyboard.press(".")
+    expect(state).to_have_text(ten_before, timeout=ANSWERS_MS)
+
+
+def test_space_plays_the_past_and_stops_it(page: Page) -> None:
+    look_back(page, 0.2)
+    then = seconds(page)
+    page.keyboard.press(" ")
+    page.wait_for_function(
+        "then => document.body.hasAttribute('data-past') && window.highwater.view().at_us > (then + 0.5) * 1e6",
+        arg=then,
+        timeout=ANSWERS_MS,
+    )
+    page.keyboard.press(" ")
+    expect(page.locator("#play")).to_have_attribute("data-say-label", "play")
+    expect(page.locator("#fresh")).to_have_attribute("data-state", re.compile("live|behind"))
+
+
+def test_an_order_in_the_past_starts_a_branch_and_leaves_the_lab(page: Page) -> None:
+    lab = page.evaluate("() => window.highwater.page.lab")
+    look_back(page, 0.6)
+    then = seconds(page)
+    page.keyboard.press("a")
+    page.wait_for_url(re.compile(r"/lab/[\w-]+/"), timeout=ANSWERS_MS)
+    page.wait_for_selector('#pulsar [data-consumer="c4"]')
+    assert page.evaluate("() => window.highwater.page.lab") != lab and seconds(page) >= then
+    page.goto(re.sub("/lab/.*", f"/lab/{lab}/", page.url))
+    page.wait_for_selector('#pulsar [data-consumer="c3"]')
+    assert page.locator('#pulsar [data-consumer="c4"]').count() == 0

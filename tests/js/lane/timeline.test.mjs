@@ -1,0 +1,24 @@
+// The line of marks: a place on it is a time, and what is shown of the past has a mark of its own.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { layout, timeAt } from "../../../static/js/lane/timeline.js";
+
+const view = { at_us: 100_000_000, timeline: { 1: { at_us: 40_000_000, kind: "join", color: 0, count: 1 } } };
+const say = (code) => code;
+
+test("a place on the line is the time whose mark stands there", () => {
+  const shapes = layout({ ...view, lane_order: [] }, { width: 500, say });
+  const mark = shapes.find(({ id }) => id === "tick-1");
+  assert.equal(timeAt(view, { width: 500, x: mark.cx }), 40_000_000);
+  assert.equal(timeAt(view, { width: 500, x: -20 }), 0);
+  assert.equal(timeAt(view, { width: 500, x: 900 }), 100_000_000);
+});
+
+test("what is shown of the past divides the line into then and later", () => {
+  const ids = (shownUs) => layout({ ...view, lane_order: [] }, { width: 500, say, shownUs }).map(({ id }) => id);
+  assert.ok(!ids(null).includes("later") && !ids(null).includes("shown"));
+  assert.ok(ids(70_000_000).includes("later") && ids(70_000_000).includes("shown"));
+  assert.ok(ids(70_000_000).includes("tick-1"));
+});
