@@ -306,6 +306,7 @@ BALANCE = {
     "balance.arithmetic_nobody": _("{hash} mod {count} = {node}, nobody’s."),
     "balance.unread.left": _("That is in {left_us}."),
     "balance.unread.let_go": _("Master and brokers let go of it in {left_us}."),
+    "balance.unread.broker_lets_go": _("The broker lets go of it in {left_us}."),
     "balance.unread.not_configured": _("{key} is not configured: no master knows it."),
     "balance.unread.broker_offline": _("Broker {broker} is offline."),
     "balance.offline_key.kept": _("By the rule {key} stays with its client, so no other one takes it."),
@@ -346,6 +347,9 @@ BALANCE = {
     "balance.unread.old_map": _(
         "The map of {consumer} is older than the change: it learns of it with its next pass."
     ),
+    "balance.unread.ghost": _(
+        "{owner}’s dead process is registered at the broker until its 30 s run out, and {consumer} gets 410 until then."
+    ),
     "balance.unread.occupied": _(
         "The broker still has {owner} as its owner and refuses {consumer} with 410."
     ),
@@ -371,6 +375,7 @@ BALANCE = {
     "balance.brief.client_stopped": _("stopped"),
     "balance.brief.master_map": _("next cycle"),
     "balance.brief.old_map": _("old map"),
+    "balance.brief.ghost": _("dead process"),
     "balance.brief.occupied": _("still another’s"),
     "balance.brief.next_cycle": _("next cycle"),
     "balance.brief.this_pass": _("registers now"),

@@ -9,10 +9,17 @@ const IS_DOWN = ["crashed", "gone", "stopped", "stopping"];
 
 export const unreadOf = (panel) => Object.entries(panel.partitions).filter(([, { unread }]) => unread !== null);
 
-// Two clients want one partition: the rule gives it to both, or a broker has refused one of them.
+// Two clients want one partition: the rule gives it to both, or a broker has refused one of them. A dead process that
+// its broker still has registered wants nothing.
 export const fightsOf = (panel) =>
-  Object.entries(panel.partitions).filter(([, { takers, refused }]) =>
-    refused.length > 0 || running(panel, takers).length > 1);
+  Object.entries(panel.partitions).filter(([, each]) => {
+    const taking = running(panel, each.takers);
+    const wanting = new Set([...rivalsOf(panel, each), livingOf(each)].filter((name) => name !== null));
+    return (each.refused.length > 0 || taking.length > 1) && wanting.size > 1;
+  });
+
+const rivalsOf = (panel, { takers, refused }) => [...refused, ...running(panel, takers)];
+const livingOf = ({ owner, is_ghost: isGhost }) => (isGhost ? null : owner);
 
 // Whom its master refuses asks no broker.
 const running = ({ clients }, names) => names.filter((name) => clients[name]?.state !== "refused");
@@ -40,8 +47,8 @@ export function story(panel, atUs, say) {
     return [say("balance.head.refused", { consumer: name, code }), why, WAITING];
   }
   if (fights.length) {
-    const [key, { takers, owner, refused: out }] = fights[0];
-    const rival = [...out, ...running(panel, takers)].find((name) => name !== owner) ?? "";
+    const [key, fought] = fights[0], owner = livingOf(fought);
+    const rival = rivalsOf(panel, fought).find((name) => name !== owner);
     const code = owner === null ? "wanted" : "fight", many = fights.length > 1 ? "_many" : "";
     const params = { key: shortKey(key), owner: owner ?? "", rival, count: fights.length };
     return [say(`balance.head.${code}${many}`, params), say("balance.sub.fight"), WAITING];
@@ -110,8 +117,9 @@ export function whyWords(panel, key, why, atUs, say) {
   const isDown = code === "broker_offline";
   const outage = isDown ? [say(`balance.offline_key.${outageOf(panel)}`, { key: shortKey(key) })] : [];
   const counts = "group_count" in params ? [say("balance.unread.counts", params)] : [];
-  const then = { client_crashed: "balance.unread.let_go", master_map: "balance.unread.cycle" }[code]
-    ?? "balance.unread.left";
+  const then = {
+    client_crashed: "balance.unread.let_go", ghost: "balance.unread.broker_lets_go", master_map: "balance.unread.cycle",
+  }[code] ?? "balance.unread.left";
   const soon = left ? [say(then, { left_us: left })] : [];
   const sum = code === "lists_without" ? [] : arithmetic(panel, key, say);          // no client takes the modulo
   return sentences([cause, ...outage, ...counts, ...soon, ...sum]);
@@ -219,7 +227,7 @@ function readerWords(panel, key, partition, atUs, say) {
     const consumer = takers[0] ?? null;
     return { look: "void", tone: "m", text: consumer ? say("balance.waits_for", { consumer }) : say("balance.nobody") };
   }
-  if (owner !== null && rivals.length) {
+  if (livingOf(partition) !== null && rivals.length) {
     const code = refused.length ? "balance.fought" : "balance.rivalled";
     return { look: "has", tone: "er", text: say(code, { owner, rival: rivals[0] }) };
   }

@@ -70,6 +70,24 @@ test("two clients that want one partition are named with it", () => {
   assert.equal(fightsOf(panelOf(WELL)).length, 0);
 });
 
+test("a client fights neither with its own dead process nor with another client's", () => {
+  const ghost = (owner, takers, refused) => changed(WELL, ({ partitions }) => {
+    const cause = { code: "ghost", consumer: takers[0], node_id: 0, owner, until_us: 99e9 };
+    Object.assign(Object.values(partitions)[0], { owner, is_ghost: true, takers, refused, unread: cause });
+  });
+  for (const view of [ghost("c1", ["c1"], ["c1"]), ghost("c1", ["c1"], []), ghost("c1", ["c4"], ["c4"])]) {
+    assert.equal(fightsOf(panelOf(view)).length, 0);
+    assert.match(told(view)[0], /^balance.head.unread /);
+    assert.match(told(view)[1], /^balance.unread.ghost .*"owner":"c1".*balance.unread.broker_lets_go/);
+    const texts = drawn(view, 860, brokers).shapes.map(({ text }) => text ?? "");
+    assert.ok(texts.some((text) => /owner_but .*brief.ghost/.test(text)) && !texts.some((text) => /fought/.test(text)));
+  }
+  const free = changed(WELL, ({ partitions }) =>
+    Object.assign(Object.values(partitions)[0], { owner: null, takers: ["c1"], refused: ["c1"] }));
+  assert.equal(fightsOf(panelOf(free)).length, 0, "one client alone");
+  assert.match(told(ghost("c1", ["c1", "c4"], ["c1"]))[0], /^balance.head.wanted /, "two that live");
+});
+
 test("whom its master refuses fights with no client, and is named as refused", () => {
   const refused = changed(WELL, ({ clients, partitions }) => {
     Object.assign(clients.c4, { state: "refused", refused_code: 429 });

@@ -24,7 +24,7 @@ partitions  key -> broker, hash, node: node id that the modulo gives it, null un
             hand; is_configured (the
             master's own state), is_subscribable (now), is_shown (in the group's map, up to a cycle old: null before
             the first), takers: consumers that the rule gives it, those that run first, owner: consumer registered at the broker,
-            at one that is down: who still holds it,
+            at one that is down: who still holds it, is_ghost: it is a process of the owner's that is dead,
             owner_until_us, refused: consumers that were refused it (410) lately, offset, end (bytes), lag, pending
             (messages)
             unread: null, or {"code", ...} of `unread.py`: why its records wait
@@ -52,7 +52,7 @@ from broker_core.tubemq.assignment import Connect, node_of
 from broker_core.tubemq.client.assigner import difference, takes
 from broker_core.tubemq.client.program_state import ProgramState
 from broker_core.tubemq.client.pull_consumer_state import PullConsumerState
-from broker_core.tubemq.client.reading_program import BOOTING, REFUSED, STARTED
+from broker_core.tubemq.client.reading_program import BOOTING, REFUSED, STARTED, STOPPING
 from broker_core.tubemq.client.start_arguments import start_refusal
 from broker_core.tubemq.client_id import host_of
 from broker_core.tubemq.configuration import ConfiguredBroker
@@ -211,10 +211,12 @@ def _partitions(
     shown, units, count = reads.group_map(), reads.units(), reads.group_count()
     cycle_us = _next_cycle_us(lane.now_us, master)
     listed = {key for keys in reads.notes.by_hand.values() for key in keys}
+    living = _living(lane, present)
     views: Json = {}
     for key, partition in reads.partitions().items():
         place = reads.place(key)
         owner = _owner(lane, reads, present, key)
+        is_ghost = owner is not None and broker_of(key) not in reads.notes.down and place.owner not in living
         why = _unsubscribable(reads, key, master)
         names = sorted(
             (name for name, client in clients.items() if key in client["takes"]),
@@ -244,6 +246,7 @@ def _partitions(
             "is_shown": shown.get(key),
             "takers": names,
             "owner": owner,
+            "is_ghost": is_ghost,
             "owner_until_us": place.deadline_us if place.owner and broker_of(key) not in reads.notes.down else None,
             "refused": [name for name, client in present.items() if _refused_until(client, key) > lane.now_us],
             "offset": place.offset * r.ENTRY_BYTES,
@@ -251,7 +254,7 @@ def _partitions(
             "lag": partition.end - place.offset,
             "pending": place.pending,
             "unread": unread.why_unread(
-                unsubscribable=why, is_read=is_read, owner=owner, takers=takers,
+                unsubscribable=why, is_read=is_read, owner=owner, ghost_until_us=place.deadline_us if is_ghost else None, takers=takers,
                 rule=rule, clients=len(present),
                 cycle_us=cycle_us if reads.by_master else None, map_us=None if shown.get(key) or not master.groups else cycle_us,
             ),
@@ -266,6 +269,19 @@ def _owner(lane: Lane, reads: TubeMqReading, present: dict[str, Client], key: st
         return next((name for name, client in present.items() if key in client.registered), None)
     owner = host_of(reads.place(key).owner)
     return owner if owner in lane.consumers else None
+
+
+def _living(lane: Lane, present: dict[str, Client]) -> set[str]:
+    """Ids of clients whose process runs; one that is restarted may still be on its way out."""
+    leaving = [
+        slot.node.state.client_id
+        for slot in lane.world.slots.values()
+        if slot.kind == "consumer" and slot.condition != CRASHED and slot.node.state.phase == STOPPING
+    ]
+    return {
+        *leaving,
+        *(each.client_id for name, each in present.items() if lane.consumers[name].state != CRASHED),
+    }
 
 
 def _rule(

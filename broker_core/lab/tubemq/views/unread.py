@@ -2,7 +2,8 @@
 
     gone ─► not subscribable ─► no client takes it: its own is refused, a list leaves it out, the count is off,
             no client has its node id, the deal is without it ─► its client is not running, or refused
-         ─► the master's map is old, or its client's ─► its client was refused at the broker, is in a pass, or waits for it
+         ─► the master's map is old, or its client's ─► the broker has a dead process registered, or another client,
+         ─► its client is in a pass, or waits for it
          ─► paused ─► a batch is not confirmed
 
 A cause is `{"code", ...}`; its words are in the page's catalogue.
@@ -32,9 +33,10 @@ CRASHED, GONE, STARTING, REFUSED, STOPPED = (
     "client_refused",
     "client_stopped",
 )
-MASTER_MAP, OLD_MAP, OCCUPIED, THIS_PASS, NEXT_PASS, PAUSED, UNCONFIRMED = (
+MASTER_MAP, OLD_MAP, GHOST, OCCUPIED, THIS_PASS, NEXT_PASS, PAUSED, UNCONFIRMED = (
     "master_map",
     "old_map",
+    "ghost",
     "occupied",
     "this_pass",
     "next_pass",
@@ -46,7 +48,7 @@ NEXT_CYCLE = "next_cycle"
 UNREAD_CODES = (
     NOT_CONFIGURED, BROKER_OFFLINE, NO_SUBSCRIBING, BLACK_LISTED, NO_CLIENT, COUNT_OFF, NOT_GIVEN, NOT_DEALT,
     LIST_WITHOUT, LISTS_WITHOUT,
-    CRASHED, GONE, STARTING, REFUSED, STOPPED, MASTER_MAP, OLD_MAP, OCCUPIED, THIS_PASS, NEXT_PASS, PAUSED, UNCONFIRMED, NEXT_CYCLE,
+    CRASHED, GONE, STARTING, REFUSED, STOPPED, MASTER_MAP, OLD_MAP, GHOST, OCCUPIED, THIS_PASS, NEXT_PASS, PAUSED, UNCONFIRMED, NEXT_CYCLE,
 )  # fmt: skip
 
 
@@ -89,6 +91,7 @@ def why_unread(
     unsubscribable: str,
     is_read: bool,
     owner: str | None,
+    ghost_until_us: int | None = None,
     takers: list[Taker],
     rule: Rule,
     clients: int,
@@ -98,7 +101,8 @@ def why_unread(
     """None for a partition that is read, and has nothing that keeps its reader from it.
 
     unsubscribable: one of the first four codes, "" if it may be subscribed. owner: consumer that the broker has
-    registered. takers: to whom the rule gives it. cycle_us: of the
+    registered. ghost_until_us: when it lets go of that one, which a dead process of its registered, None where it lives.
+    takers: to whom the rule gives it. cycle_us: of the
     master's next cycle, None where the master does not balance. map_us: when the master computes a map that shows it, None
     where its map does.
     """
@@ -127,6 +131,8 @@ def why_unread(
             return about | {"code": MASTER_MAP, "until_us": map_us}
         if not taker.knows:
             return about | {"code": OLD_MAP, "until_us": taker.next_pass_us}
+        if owner is not None and ghost_until_us is not None:
+            return about | {"code": GHOST, "owner": owner, "until_us": ghost_until_us}
         if owner is not None and owner != taker.name:
             return about | {"code": OCCUPIED, "owner": owner, "until_us": taker.refused_until_us or None}
         if taker.is_at_it:

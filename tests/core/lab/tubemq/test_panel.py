@@ -213,6 +213,23 @@ def test_client_that_waits_for_a_release_is_not_said_to_wait_for_an_old_session(
     assert panel(lab)["partitions"]["1:flights:0"]["owner"] == "c2"
 
 
+def test_partition_that_a_dead_process_is_registered_for_waits_until_its_broker_lets_go() -> None:
+    """A new process of the same consumer has another client id: they are not one client."""
+    lab = lab_of(consumers=2)
+    at(lab, 12, "crash", "c1")
+    at(lab, 14, "rejoin", "c1")
+    seen_ghosts = 0
+    for half in range(30, 120):
+        at(lab, half / 2)
+        shown = panel(lab)
+        for key, each in shown["partitions"].items():
+            if each["is_ghost"] and shown["clients"]["c1"]["state"] == "started":
+                seen_ghosts += 1
+                cause = {"code": "ghost", "consumer": "c1", "node_id": 0, "owner": "c1"}
+                assert each["unread"] == cause | {"until_us": each["owner_until_us"]}, key
+    assert seen_ghosts and all(each["unread"] is None for each in panel(lab)["partitions"].values())
+
+
 def test_partition_that_the_masters_map_does_not_show_yet_waits_for_its_cycle_and_then_for_a_pass() -> None:
     """A pass before the cycle gets the map that was."""
     lab = lab_of(consumers=1, **LANES)
