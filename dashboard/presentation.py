@@ -23,6 +23,12 @@ def lesson_panel(view: Json, words: Mapping[str, str]) -> Json | None:
     return shown
 
 
+def lane_story(view: Json, words: Mapping[str, str], lane: str | None) -> Json:
+    """The two lines above a page of this lane that adds nothing of its own, as parts of text."""
+    shown: Json = call("frame/story", "firstStory", view, words, lane)
+    return shown
+
+
 def paint(color: int | None) -> str:
     """The fill of a consumer's colour, which the lane's CSS or a pattern of the page knows."""
     return str(call("drawing/paint", "paint", color))

@@ -25,7 +25,7 @@ from dashboard.logs.presentation import log_context
 from dashboard.logs.source import Source
 from dashboard.logs.tasks import count_soon, write_soon
 from dashboard.page import base_context, lab_page, time_context
-from dashboard.presentation import textures
+from dashboard.presentation import lane_story, textures
 from dashboard.views.first_view import first_view
 
 FIRST_STATE_WAIT_S = 2.5
@@ -140,6 +140,7 @@ def _draw(
         context["page"]["frame"] = frame
         context |= {
             "frame": frame,
+            "story": lane_story(snapshot["view"], words, place["lane"]),
             "view": snapshot["view"],
             "textures": textures(),
             "time": time_context(snapshot["view"]),

@@ -1,9 +1,10 @@
 // The two lines above every page of a lab: what happened, and what it means. All pages take them from here; a page may
 // add what it alone knows, and the more important of the two is said. The server runs this file for the first frame.
 
+import { sentences, speaker } from "../base/say.js";
 import { caption, noticedBy, sub } from "../lane/caption.js";
 import { listed } from "../lane/covers.js";
-import { BROKEN, CHANGED, IDLE } from "../lane/importance.js";
+import { BROKEN, CHANGED, IDLE, WAITING } from "../lane/importance.js";
 import { laneName } from "../lane/name.js";
 import { overloadWords } from "../lane/overload.js";
 import { lessonCaption } from "../lesson/words.js";
@@ -19,6 +20,9 @@ export function storyOf(view, say, { own = () => null, lane = null } = {}) {
   return { what: partsOf(what, nouns), means: partsOf(means, nouns) };
 }
 
+// What the server says in the first frame of a page that adds nothing of its own.
+export const firstStory = (view, words, lane) => storyOf(view, speaker(words), { lane });
+
 function linesOf(view, say, mine, lane) {
   const told = lessonCaption(view, say);
   if (told) {
@@ -31,7 +35,7 @@ function linesOf(view, say, mine, lane) {
   if (!mine) return isStart && lane !== null ? [sub(view, say), overloads(view, say, lane)] : [what, means];
   const beside = isStart ? means : what;
   if (mine.rank <= rank) return [mine.what, mine.means || (beside === mine.what ? sub(view, say) : beside)];
-  return [what, mine.what];
+  return [what, mine.rank === WAITING ? sentences([mine.what, mine.means].filter(Boolean)) : mine.what];
 }
 
 // What was done last; but a crash that is still unnoticed somewhere comes before a change after it.

@@ -375,7 +375,8 @@ const keys = {
 const OF_LOOKUP = ["p", "arrowleft", "arrowright"];
 
 onKeys((event) => {
-  const key = event.key.toLowerCase(), isOnControl = event.target.closest("button, a, summary, [tabindex='0']");
+  const key = event.key.toLowerCase();
+  const isOnControl = event.target.closest("button, a, summary, [tabindex='0']:not([data-noun])");
   if (event.target.closest("[role='button']") || (isOnControl && OF_LOOKUP.includes(key))) return false;
   keys[key]?.();
   return key in keys;

@@ -35,7 +35,7 @@ test("a page's own news comes first where it is as important, else it says what 
   const own = (rank) => ({ lane: "kafka", own: () => ({ rank, what: "own", means: "so" }) });
   assert.deepEqual(lines(crash, own(BROKEN)), ["own", "so"]);
   assert.match(lines(crash, own(WAITING))[0], /^caption\.crash c1/);
-  assert.equal(lines(crash, own(WAITING))[1], "own");
+  assert.equal(lines(crash, own(WAITING))[1], "own so", "what waits has its cause beside it");
   assert.equal(lines(started({}, "join", { consumer: "c3" }), own(IDLE))[1], "own");
   assert.equal(lines(started(), own(IDLE))[0], "own");
 });
