@@ -224,7 +224,7 @@ def test_a_lesson_keeps_its_place_and_then_its_tick(profile: Profile, site: Supe
     page.goto(f"{site.url}learn/")
     expect(page.locator("#go")).to_have_text("Start lesson 1")
     play(page, site, "kafka_cluster_high_watermark")
-    expect(page.locator("[data-lesson-caption]")).to_contain_text("One record a second.")
+    expect(page.locator("#story")).to_contain_text("One record a second.")
     lab = page.url
     page.goto(f"{site.url}learn/")
     card = page.locator("#start li").nth(3)

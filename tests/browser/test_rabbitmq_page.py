@@ -365,8 +365,8 @@ def test_it_changes_language_in_place_and_has_a_way_from_the_stage_and_back(
     page.click("#language")
     wait_text(page, "#consumers-title", "消费者")
     wait_text(page, "#orders", "声明队列")
-    page.click("text=该实验室的舞台")
-    page.click("a[href$='/rabbitmq/']")
+    page.click("#to-stage")
+    page.click("#to-rabbitmq")
     wait_frame(page)
     expect(part(page, "queue:records")).to_be_visible()
 

@@ -109,7 +109,8 @@ def test_rule_and_type_are_switched_in_place_and_the_article_says_how_it_differs
     page.click("#more-pulsar [data-algorithm=failover]")
     wait_text(page, "#pulsar [data-slot=title]", "Pulsar Failover")
     expect(page.locator("#pulsar .pic rect.cell")).to_have_count(12)
-    page.click("#pulsar .seg [data-algorithm=shared]")
+    page.click("#pulsar .more")
+    page.click("#more-pulsar [data-algorithm=shared]")
     wait_text(page, "#pulsar [data-slot=title]", "Pulsar Shared")
     wait_text(page, "#pulsar .pic", "next turn")
 
@@ -280,7 +281,9 @@ def test_another_key_forks_the_lab(page: Page) -> None:
     page.wait_for_url(lambda url: "/lab/" in url and lab not in url)
     wait_text(page, "#pick-key", "carrier")
     wait_frame(page)
-    wait_text(page, "#story-means", "carriers")
+    expect(page.locator("[data-slot=record_key]")).to_have_text(
+        re.compile(r"^[A-Z0-9]{2}$")
+    )  # a carrier's code
 
 
 def test_chart_is_drawn_before_and_when_it_is_scrolled_to(page: Page) -> None:
@@ -304,7 +307,7 @@ def test_every_control_has_a_name_and_a_visible_focus(page: Page) -> None:
     assert nameless == []
     assert page.eval_on_selector("h1", "h1 => h1.getAttribute('aria-live')") == "polite"
     seen = set()
-    for _ in range(60):
+    for _ in range(120):
         page.keyboard.press("Tab")
         seen.add(
             page.evaluate(

@@ -75,7 +75,8 @@ def test_nothing_moves_while_the_group_changes(page: Page, let_pass: Pass, wide:
     page.select_option("#client", "c2")
     page.click("#verbs [data-order=crash]")
     let_pass(page, 2)
-    wait_text(page, "h1", "3 of 12 partitions are not read.")
+    wait_text(page, "#story-what", "c2 crashed")
+    wait_text(page, "#story-means", "3 of 12 partitions are not read.")
     page.evaluate("scrollTo(0, 0)")
     assert page.evaluate(PLACES) == before
     order(page, "offline", broker="3")
@@ -110,8 +111,9 @@ def test_crashed_clients_partitions_wait_for_it_and_the_page_says_why(page: Page
     page.keyboard.press("Escape")
     page.click("#verbs [data-order=crash]")
     let_pass(page, 2)
-    wait_text(page, "h1", "3 of 12 partitions are not read.")
-    wait_text(page, "#story", "c2 has crashed, and the rule keeps")
+    wait_text(page, "#story-what", "c2 crashed")
+    wait_text(page, "#story-means", "3 of 12 partitions are not read.")
+    wait_text(page, "#story-means", "c2 has crashed, and the rule keeps")
     own = page.locator('#difference [data-part^="takes/c2/"]').first
     key = (own.get_attribute("data-part") or "").split("/")[-1]
     page.locator(f'#brokers [data-part="broker/{key}"]').click()
@@ -173,7 +175,7 @@ def test_broker_that_is_offline_keeps_its_partitions_for_their_owners(page: Page
     save(page, "tubemq-offline")
     order(page, "online", broker="3")
     let_pass(page, 60)
-    wait_text(page, "h1", "4 clients read all 12 partitions.")
+    wait_text(page, "#story", "4 clients read all 12 partitions.")
 
 
 def test_client_with_another_source_count_is_refused_and_what_is_typed_wrong_is_said_at_its_field(
@@ -216,7 +218,7 @@ def test_a_rule_of_ones_own_and_the_masters_are_chosen_here(page: Page, let_pass
     wait_text(page, "#own-words", "The group follows your rule.")
     expect(page.locator('#difference [data-part^="has/c1/"]')).to_have_count(3)
     wait_text(page, "#difference", "+9")
-    wait_text(page, "h1", "One client reads all 12 partitions.")
+    wait_text(page, "#story", "One client reads all 12 partitions.")
     page.click("#own-back")
     let_pass(page, 15)
     page.click("#rules [data-rule=server]")
@@ -261,7 +263,7 @@ def test_a_lane_without_clients_says_so_and_a_key_adds_one(
     expect(page.locator("#call")).to_be_hidden()
     page.keyboard.press("a")
     let_pass(page, 8)
-    wait_text(page, "h1", "One client reads all 12 partitions.")
+    wait_text(page, "#story", "One client reads all 12 partitions.")
 
 
 def test_a_lesson_opens_here_with_its_caption_checks_and_pictures_in_the_first_view(
@@ -273,14 +275,14 @@ def test_a_lesson_opens_here_with_its_caption_checks_and_pictures_in_the_first_v
     page.wait_for_url("**/tubemq/**")
     wait_frame(page)
     let_pass(page, 22)
-    wait_text(page, "[data-lesson-caption]", "with 1:orders:0 as well, by mistake")
-    wait_text(page, "h1", "c1 and c2 both want 1:0.")
+    wait_text(page, "#story", "with 1:orders:0 as well, by mistake")
+    wait_text(page, "#story-means", "c1 and c2 both want 1:0.")
     wait_text(page, "[data-check]", "holds")
     for wide, tall in ((1440, 900), (1280, 720)):
         page.set_viewport_size({"width": wide, "height": tall})
         wait_frame(page)
         fold = page.locator(".trans").bounding_box()
         assert fold is not None
-        for part in ("[data-lesson-caption]", "#lesson", "#difference", "#brokers", "#calls", ".why"):
+        for part in ("#story", "#lesson", "#difference", "#brokers", "#calls", ".why"):
             assert bottom(page, part) <= fold["y"], (part, wide)
     save(page, "tubemq-lesson")

@@ -8,7 +8,7 @@ from broker_core.lab.lab import Lab
 from broker_core.lab.scenario import scenario_from_json
 from dashboard.presentation import present
 from dashboard.sentences import LANGUAGES
-from tests.dashboard.stored_view import told
+from tests.dashboard import stored_view
 
 TWO_LINES = 88  # letters, at the width of a lane on a page of 1440
 
@@ -42,7 +42,7 @@ def test_the_caption_of_an_order_in_one_lane_is_a_sentence(
     lab = Lab(scenario_from_json({}))
     lab.advance_to(20_000_000)
     lab.submit({"command_id": "c", "lane": "kafka", "consumer": None, "args": {}, **order})
-    assert [told(present(lab.view(), words[language]))[0] for language in ("en", "zh-hans")] == [
+    assert [stored_view.told(present(lab.view(), words[language]))[0] for language in ("en", "zh-hans")] == [
         english,
         chinese,
     ]
@@ -105,7 +105,7 @@ def test_what_was_dark_at_the_start_is_explained_until_something_changes(
 
 def test_to_remove_the_row_of_who_is_gone_is_no_leaving(words: dict[str, dict[str, str]]) -> None:
     def caption(lab: Lab) -> str:
-        said: str = told(present(lab.view(), words["en"]))[0]
+        said: str = stored_view.told(present(lab.view(), words["en"]))[0]
         return said
 
     told = Told(words["en"]).do(20, "crash", "c1").do(21, "crash", "c2").do(22, "crash", "c3")
@@ -123,13 +123,13 @@ def test_a_second_resume_gives_the_full_speed_back(words: dict[str, dict[str, st
     said = []
     for second in (30, 35):
         shown = present(told.do(second, "resume", "c1").lab.view(), words["en"])
-        said.append((told(shown)[0], {lane["slots"]["hero_covers"] for lane in shown["lanes"]}))
+        said.append((stored_view.told(shown)[0], {lane["slots"]["hero_covers"] for lane in shown["lanes"]}))
     assert said == [
         ("c1 resumed.", {"Since 0:30.0: c1 resumed"}),
         ("c1 works at full speed again.", {"Since 0:35.0: c1 got its full speed back"}),
     ]
     alone = present(told.do(40, "slow", "c1").do(45, "resume", "c1", lane="kafka").lab.view(), words["en"])
-    assert told(alone)[0] == "c1 got its full speed back, in Kafka only."
+    assert stored_view.told(alone)[0] == "c1 got its full speed back, in Kafka only."
     ticks = list(told.lab.view()["timeline"].values())
     assert ["full_speed" in tick for tick in ticks if tick["kind"] == "resume"] == [False, True, True]
 
@@ -315,7 +315,7 @@ def test_caption_of_an_order_for_a_cluster_says_by_how_much_and_which_way(
 ) -> None:
     lab = Told(words["en"], lanes=[{"model": "kafka"}, {"model": "rabbitmq"}]).do(2, kind, **args).lab
     said = [
-        told(present(lab.view(), words[language]))[0].replace("\u202f", " ").replace("\xa0", " ")
+        stored_view.told(present(lab.view(), words[language]))[0].replace("\u202f", " ").replace("\xa0", " ")
         for language in ("en", "zh-hans")
     ]
     assert said == [english, chinese]
