@@ -7,7 +7,6 @@ _NEVER = _("not called yet")
 BALANCE = {
     # Head
     "balance.title": _("TubeMQ clients"),
-    "balance.to_stage": _("Stage of this lab"),
     "balance.head.no_master": _("No master is active."),
     "balance.head.nobody": _("No client runs: {count?one partition waits|all {count} partitions wait}."),
     "balance.head.offline": _(
@@ -354,6 +353,20 @@ BALANCE = {
         "The broker still has {owner} as its owner and refuses {consumer} with 410."
     ),
     "balance.unread.next_cycle": _("No client has it: the master may give it to one in its next cycle."),
+    "balance.unread.no_master": _(
+        "No master is active, so no client is taken in, no map is renewed and nothing is given out."
+    ),
+    "balance.unread.loser_hears": _(
+        "The master gives it to {consumer} once {loser} has reported its release, "
+        "and {loser} hears of that with its next heartbeat."
+    ),
+    "balance.unread.loser_reports": _(
+        "The master gives it to {consumer} once {loser} has reported its release, with its next heartbeat."
+    ),
+    "balance.unread.gainer_hears": _(
+        "The master has planned it for {consumer}, which hears of it with its next heartbeat."
+    ),
+    "balance.unread.gainer_registers": _("{consumer} has heard that it is its own, and registers it."),
     "balance.unread.this_pass": _("{consumer} registers it in the pass that is under way."),
     "balance.unread.next_pass": _("{consumer} registers it with its next pass."),
     "balance.unread.paused": _("{consumer} has it and is paused."),
@@ -377,6 +390,11 @@ BALANCE = {
     "balance.brief.old_map": _("old map"),
     "balance.brief.ghost": _("dead process"),
     "balance.brief.occupied": _("still another’s"),
+    "balance.brief.no_master": _("no active master"),
+    "balance.brief.loser_hears": _("a release first"),
+    "balance.brief.loser_reports": _("a report first"),
+    "balance.brief.gainer_hears": _("next heartbeat"),
+    "balance.brief.gainer_registers": _("registers it"),
     "balance.brief.next_cycle": _("next cycle"),
     "balance.brief.this_pass": _("registers now"),
     "balance.brief.next_pass": _("next pass"),

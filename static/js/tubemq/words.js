@@ -217,7 +217,8 @@ const refusedOf = ({ clients, partitions }, key) => Object.keys(clients).filter(
 // Who reads a partition, or why nobody does, in a few words.
 function readerWords(panel, key, partition, atUs, say) {
   const { owner, takers, unread } = partition, refused = refusedOf(panel, key);
-  const rivals = [...new Set([...refused, ...running(panel, takers)])].filter((name) => name !== owner);
+  const wanting = isServed(panel) ? [] : running(panel, takers);      // one that its master serves waits for its turn
+  const rivals = [...new Set([...refused, ...wanting])].filter((name) => name !== owner);
   if (!partition.is_subscribable && unread === null) {
     const isClosed = brokerCode(panel.brokers[partition.broker]) === "closed";
     const why = say(isClosed ? "balance.brief.no_subscribing" : "balance.brief.black_listed");

@@ -9,7 +9,8 @@ clients     consumer -> client_id, state (booting starting started refused stopp
             source_count as it gave them to start() (-2: not used), refused_code, is_own_refusal (its own
             start() refuses its arguments, and no master hears of it), next_pass_us, map_us (when it
             last asked the master, null: never), by_hand (its partitions are a list that a person gave)
-            takes: what the rule gives it, by its own map, or by what is configured while it has none; closed: what its
+            takes: what the rule gives it, by its own map, or by what is configured while it has none; of one that the
+            master serves what that has planned for it; closed: what its
             map says may not be subscribed; has: registered; releases, registers: the set difference as its next pass
             would compute it now, (H - (A and S)) and ((A and S) - H)
             pass: its last one, {at_us, releases, registers, refused: key -> code}, null before the
@@ -44,7 +45,7 @@ from broker_core.lab.consumer import CRASHED, GONE, PAUSED, Consumer
 from broker_core.lab.tubemq.nodes import GROUP, Client
 from broker_core.lab.tubemq.reading import TubeMqReading
 from broker_core.lab.tubemq.sharing import is_dealt
-from broker_core.lab.tubemq.views import unread
+from broker_core.lab.tubemq.views import served, unread
 from broker_core.lab.tubemq.views.calls import answers_view, calls_view, waiting_view
 from broker_core.lab.tubemq.views.first_record import first_record, first_record_us
 from broker_core.tubemq import requests as r
@@ -130,7 +131,7 @@ def _client(lane: Lane, reads: TubeMqReading, name: str, client: Client) -> Json
         "first": first_record(client, reads.member(client.client_id), lane.now_us),
     }
     if isinstance(client, PullConsumerState):
-        return common | _given_out(client)
+        return common | _given_out(client, served.given(client.registered, reads.member(client.client_id)))
     releases, registers = difference(client)
     last, (source_count, node_id) = client.last_pass, _terms(client)
     return common | {
@@ -160,7 +161,7 @@ def _terms(client: ProgramState) -> tuple[int, int]:
     return (client.source_count, client.node_id) if client.source_count > 0 else (UNDEFINED, UNDEFINED)
 
 
-def _given_out(client: PullConsumerState) -> Json:
+def _given_out(client: PullConsumerState, given: list[str]) -> Json:
     """Of a client whose partitions the master gives out: the event that it carries out takes the difference's place."""
     event = client.events[0] if client.events else None
     is_release = event is not None and event.kind in (r.DISCONNECT, r.ONLY_DISCONNECT)
@@ -170,7 +171,7 @@ def _given_out(client: PullConsumerState) -> Json:
         "source_count": UNDEFINED,
         "next_pass_us": None,
         "map_us": None,
-        "takes": sorted(client.registered),
+        "takes": given,
         "closed": [],
         "releases": [key for key in partitions if key in client.registered] if is_release else [],
         "registers": [] if is_release else [key for key in partitions if key not in client.registered],
@@ -209,7 +210,9 @@ def _partitions(
     lane: Lane, reads: TubeMqReading, present: dict[str, Client], clients: Json, master: MasterState
 ) -> Json:
     shown, units, count = reads.group_map(), reads.units(), reads.group_count()
-    cycle_us = _next_cycle_us(lane.now_us, master)
+    is_led = any(map(reads.is_active, reads.masters))
+    cycle_us = _next_cycle_us(lane.now_us, master) if is_led else None
+    waits = served.waits(lane, reads)
     listed = {key for keys in reads.notes.by_hand.values() for key in keys}
     living = _living(lane, present)
     views: Json = {}
@@ -229,14 +232,16 @@ def _partitions(
         of_count = [name for name in names if node is None or clients[name]["source_count"] == count]
         own = [rule.own.name] if rule.own is not None and not rule.is_by_hand else []
         meant = of_count or own or names or [name for name in (units[key],) if name is not None]
+        # A client reads what it has registered while its pass goes on, and reports it at the end.
+        is_read = key in reads.notes.readers or (owner in present and key in present[owner].registered)
+        if reads.by_master and is_read and owner in present:
+            meant = [owner]  # until it hears that the master has planned it for another
         takers = [
             _taker(lane, name, present[name], clients[name], key)
             if name in present
             else unread.Taker(name, UNDEFINED, GONE, None, 0, False, None, 0, False, False)
             for name in meant
         ]
-        # A client reads what it has registered while its pass goes on, and reports it at the end.
-        is_read = key in reads.notes.readers or (owner in present and key in present[owner].registered)
         views[key] = {
             "broker": broker_of(key),
             "hash": string_hash_unsigned(key),
@@ -256,7 +261,8 @@ def _partitions(
             "unread": unread.why_unread(
                 unsubscribable=why, is_read=is_read, owner=owner, ghost_until_us=place.deadline_us if is_ghost else None, takers=takers,
                 rule=rule, clients=len(present),
-                cycle_us=cycle_us if reads.by_master else None, map_us=None if shown.get(key) or not master.groups else cycle_us,
+                by_master=reads.by_master, cycle_us=cycle_us, given=waits.get(key),
+                map_us=None if shown.get(key) or not master.groups else cycle_us,
             ),
         }  # fmt: skip
     return views

@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from broker_core.events import Json
+from broker_core.lab.tubemq.views.served import GAINER_HEARS, GAINER_REGISTERS, LOSER_HEARS, LOSER_REPORTS
 from broker_core.tubemq import requests as r
 from broker_core.tubemq.metadata import UNDEFINED
 
@@ -45,10 +46,13 @@ MASTER_MAP, OLD_MAP, GHOST, OCCUPIED, THIS_PASS, NEXT_PASS, PAUSED, UNCONFIRMED 
 )
 NEXT_CYCLE = "next_cycle"
 """Where the master gives partitions out: none has it, and the next cycle may give it to one."""
+NO_MASTER = "no_master"
+"""What it waits for only an active master gives, and none is."""
 UNREAD_CODES = (
     NOT_CONFIGURED, BROKER_OFFLINE, NO_SUBSCRIBING, BLACK_LISTED, NO_CLIENT, COUNT_OFF, NOT_GIVEN, NOT_DEALT,
     LIST_WITHOUT, LISTS_WITHOUT,
     CRASHED, GONE, STARTING, REFUSED, STOPPED, MASTER_MAP, OLD_MAP, GHOST, OCCUPIED, THIS_PASS, NEXT_PASS, PAUSED, UNCONFIRMED, NEXT_CYCLE,
+    NO_MASTER, LOSER_HEARS, LOSER_REPORTS, GAINER_HEARS, GAINER_REGISTERS,
 )  # fmt: skip
 
 
@@ -95,15 +99,18 @@ def why_unread(
     takers: list[Taker],
     rule: Rule,
     clients: int,
+    by_master: bool = False,
     cycle_us: int | None = None,
+    given: Json | None = None,
     map_us: int | None = None,
 ) -> Json | None:
     """None for a partition that is read, and has nothing that keeps its reader from it.
 
     unsubscribable: one of the first four codes, "" if it may be subscribed. owner: consumer that the broker has
     registered. ghost_until_us: when it lets go of that one, which a dead process of its registered, None where it lives.
-    takers: to whom the rule gives it. cycle_us: of the
-    master's next cycle, None where the master does not balance. map_us: when the master computes a map that shows it, None
+    takers: to whom the rule gives it. by_master: the
+    master gives it out. cycle_us: of the master's next cycle, None while no master is active. given: what keeps a partition
+    that the master has planned for a client from it (`served.py`). map_us: when the master computes a map that shows it, None
     where its map does.
     """
     # A broker serves whom it has registered, until the client's own map tells it to release.
@@ -112,27 +119,36 @@ def why_unread(
     if not takers:
         if clients == 0:
             return {"code": NO_CLIENT}
-        if cycle_us is not None:
-            return {"code": NEXT_CYCLE, "until_us": cycle_us}
+        if by_master:
+            return {"code": NO_MASTER} if cycle_us is None else {"code": NEXT_CYCLE, "until_us": cycle_us}
         if rule.own is None or rule.is_by_hand:
             return not_taken(rule)
         takers = [rule.own]
     taker = takers[0]
     about: Json = {"consumer": taker.name, "node_id": taker.node_id}
     ended = {"crashed": CRASHED, "gone": GONE, "starting": STARTING, "booting": STARTING, "stopped": STOPPED}
-    if taker.state == "refused":
+    is_refused = taker.state == "refused"
+    if cycle_us is None and (
+        taker.state == "starting" or (is_refused and taker.refused_code == r.UNSPECIFIED)
+    ):
+        return about | {"code": NO_MASTER}
+    if is_refused:
         counts = {"count": taker.count, "group_count": rule.count}
         is_of_count = taker.refused_code == r.SOURCE_COUNT_DIFFERS
         return about | {"code": REFUSED, "refused_code": taker.refused_code} | (counts if is_of_count else {})
     if taker.state in ended:
         return about | {"code": ended[taker.state], "until_us": taker.deadline_us}
     if not is_read:
+        if not taker.knows and cycle_us is None:
+            return about | {"code": NO_MASTER}
         if not taker.knows and map_us is not None:
             return about | {"code": MASTER_MAP, "until_us": map_us}
         if not taker.knows:
             return about | {"code": OLD_MAP, "until_us": taker.next_pass_us}
         if owner is not None and ghost_until_us is not None:
             return about | {"code": GHOST, "owner": owner, "until_us": ghost_until_us}
+        if given is not None:
+            return about | given
         if owner is not None and owner != taker.name:
             return about | {"code": OCCUPIED, "owner": owner, "until_us": taker.refused_until_us or None}
         if taker.is_at_it:

@@ -297,3 +297,45 @@ def test_partition_that_may_not_be_subscribed_is_read_until_its_client_releases_
     at(lab, 60)
     shown = panel(lab)["partitions"]
     assert all(shown[key]["unread"]["code"] == code and shown[key]["owner"] is None for key in closed)
+
+
+def test_partition_that_a_cycle_has_planned_waits_for_its_losers_report_then_for_its_gainers_heartbeat() -> (
+    None
+):
+    lab = lab_of(consumers=2, algorithm="server", **LANES)
+    at(lab, 60, "join")
+    causes: list[Any] = []
+    for second in range(61, 140):
+        at(lab, second)
+        shown = panel(lab)
+        for key, each in shown["partitions"].items():
+            unread = each["unread"]
+            if unread is not None:
+                assert unread["code"] in ("loser_reports", "gainer_hears", "gainer_registers"), unread
+                assert unread["consumer"] == "c3" and each["takers"] == ["c3"]
+                assert key in shown["clients"]["c3"]["takes"]
+                until_us = unread.get("until_us")
+                assert (
+                    unread["code"] == "gainer_registers" or 0 <= until_us - second * 1_000_000 <= 13_100_000
+                )
+                causes += [unread["code"]] if causes[-1:] != [unread["code"]] else []
+            elif each["owner"] not in each["takers"]:
+                assert each["takers"] == ["c3"], "planned, and read until its loser hears"
+    assert causes[:2] == ["loser_reports", "gainer_hears"]
+    assert all(each["owner"] == each["takers"][0] for each in panel(lab)["partitions"].values())
+
+
+@pytest.mark.parametrize("algorithm", ["server", "modulo"])
+def test_while_no_master_is_active_that_is_the_cause_and_no_cycle_is_promised(algorithm: str) -> None:
+    lab = lab_of(consumers=2, algorithm=algorithm, **LANES)
+    at(lab, 60, "tubemq_master_offline", master=1)
+    assert all(each["unread"] is None for each in panel(lab)["partitions"].values()), "brokers ask no master"
+    at(lab, 61, "crash", "c1")
+    at(lab, 62, "rejoin", "c1")
+    for second in (70, 85, 100):
+        at(lab, second)
+        shown = panel(lab)
+        causes = [each["unread"] for each in shown["partitions"].values() if each["unread"]]
+        assert shown["cycle_us"] is None and causes
+        for cause in causes:
+            assert (cause["code"], "until_us" in cause) == ("no_master", False), cause
