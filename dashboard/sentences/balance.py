@@ -14,6 +14,7 @@ BALANCE = {
         "{many?its|their} {count?partition is|{count} partitions are} not read."
     ),
     "balance.head.refused": _("{consumer} is refused with {code}."),
+    "balance.head.refused_many": _("{count} clients are refused, {consumer} with {code}."),
     "balance.head.fight": _("{owner} and {rival} both want {key}."),
     "balance.head.fight_many": _(
         "{count} partitions are wanted by more than one client, {key} by {owner} and {rival}."

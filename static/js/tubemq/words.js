@@ -5,6 +5,7 @@ import { BROKEN, IDLE, WAITING } from "../lane/importance.js";
 import { shortKey } from "./chips.js";
 import { isQuiet } from "./difference.js";
 
+const NAMED_MOST = 3;
 const IS_DOWN = ["crashed", "gone", "stopped", "stopping"];
 
 export const unreadOf = (panel) => Object.entries(panel.partitions).filter(([, { unread }]) => unread !== null);
@@ -29,7 +30,7 @@ export function story(panel, atUs, say) {
   const names = (list) => list.join(say("list.comma")), clients = Object.entries(panel.clients);
   const unread = unreadOf(panel), total = Object.keys(panel.partitions).length;
   const closed = Object.entries(panel.brokers).filter(([, { state }]) => state === "offline").map(([id]) => id);
-  const refused = clients.find(([, { state }]) => state === "refused"), fights = fightsOf(panel);
+  const refused = clients.filter(([, { state }]) => state === "refused"), fights = fightsOf(panel);
   if (!Object.values(panel.masters).some((each) => each.is_active && each.condition === "running")) {
     return [say("balance.head.no_master"), say("balance.sub.no_master"), BROKEN];
   }
@@ -41,10 +42,13 @@ export function story(panel, atUs, say) {
     const means = sentences([say(`balance.offline.${outageOf(panel)}`), ...others]);
     return [say("balance.head.offline", params), means, BROKEN];
   }
-  if (refused) {
-    const [name, { refused_code: code, is_own_refusal: isOwn }] = refused;
-    const why = say(isOwn ? "balance.sub.refused_start" : "balance.sub.refused", { why: refusal(code, say) });
-    return [say("balance.head.refused", { consumer: name, code }), why, WAITING];
+  if (refused.length) {
+    const reasons = refused.map(([, { refused_code: code, is_own_refusal: isOwn }]) =>
+      say(isOwn ? "balance.sub.refused_start" : "balance.sub.refused", { why: refusal(code, say) }));
+    const what = refused.map(([name, { refused_code: code }]) => say("balance.head.refused", { consumer: name, code }));
+    const [[consumer, { refused_code: code }]] = refused, count = refused.length;
+    const head = count > NAMED_MOST ? say("balance.head.refused_many", { count, consumer, code }) : sentences(what);
+    return [head, sentences([...new Set(reasons)]), WAITING];
   }
   if (fights.length) {
     const [key, fought] = fights[0], owner = livingOf(fought);
@@ -127,9 +131,12 @@ export function whyWords(panel, key, why, atUs, say) {
 
 // Whose the modulo makes a partition, as a division.
 function arithmetic({ partitions, rule, clients }, key, say) {
-  const { hash, node } = partitions[key];
+  const { hash, node, owner } = partitions[key];
   if (node === null) return [];
-  const found = Object.entries(clients).find(([, client]) => client.node_id === node);
+  const named = Object.entries(clients).filter(([, client]) => client.node_id === node);
+  // Of two with one node id the one whose it is in truth: its owner, else the one that its master has taken in.
+  const found = named.find(([name, { state }]) => name === owner && state !== "refused")
+    ?? named.find(([, { state }]) => state === "started") ?? named[0];
   const params = { hash, count: rule.source_count, node, consumer: found?.[0] ?? "" };
   return [say(found ? "balance.arithmetic" : "balance.arithmetic_nobody", params)];
 }

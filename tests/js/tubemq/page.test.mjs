@@ -101,6 +101,32 @@ test("whom its master refuses fights with no client, and is named as refused", (
   assert.match(told(own)[1], /balance.sub.refused_start .*balance.code.400/);
 });
 
+test("of two clients with one node id the arithmetic names the one that reads, and the head names all refused", () => {
+  const [key, { owner }] = Object.entries(panelOf(WELL).partitions)[0];
+  const other = Object.keys(panelOf(WELL).clients).find((name) => name !== owner);
+  const twins = (state, isOwned) => changed(WELL, ({ clients, partitions }) => {
+    const { node_id: node } = clients[owner], first = { ...clients[other], node_id: node, state, refused_code: 430 };
+    for (const name of Object.keys(clients)) if (name !== owner) delete clients[name];
+    const own = clients[owner];
+    delete clients[owner];
+    Object.assign(clients, { [other]: first, [owner]: own });
+    if (!isOwned) partitions[key].owner = null;
+  });
+  for (const view of [twins("refused", true), twins("refused", false), twins("started", true)]) {
+    assert.match(whyWords(panelOf(view), key, null, 0, say), new RegExp(`balance.arithmetic .*"consumer":"${owner}"`));
+  }
+  const two = changed(WELL, ({ clients: { c2, c3 } }) => {
+    Object.assign(c2, { state: "refused", refused_code: 430 });
+    Object.assign(c3, { state: "refused", refused_code: 429 });
+  });
+  assert.match(told(two)[0], /refused .*"c2","code":430.*refused .*"c3","code":429/);
+  assert.match(told(two)[1], /balance.code.430.*balance.code.429/);
+  const crowd = changed(WELL, ({ clients: { c1 }, clients }) => {
+    for (const name of ["c1", "c2", "c3", "c5"]) clients[name] = { ...c1, state: "refused", refused_code: 430 };
+  });
+  assert.match(told(crowd)[0], /^balance.head.refused_many .*"count":4,"consumer":"c1","code":430/);
+});
+
 test("what an outage moves follows from the rule, the set it shares out and who balances", () => {
   const outage = (rule) => {
     const view = changed(OFFLINE, (panel) => Object.assign(panel.rule, rule));
