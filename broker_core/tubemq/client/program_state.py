@@ -79,7 +79,7 @@ class ProgramState(ReadingProgram):
     next connect. todo: calls that the pass under way has still to make; last_pass: the last one. next_pass_us: when
     the next one begins. map_us: when the master last answered its query.
     answers: of a person's calls, the last one by name.
-    start_us: the last call of start() before its first record. mapped_us: when it first had a map. given_us: when a pass
+    mapped_us: when it first had a map. given_us: when a pass
     first had something to register; asked_us: when the pass did that registered its first partition. is_leaving: it ends
     when its start() has been answered.
     """
@@ -94,7 +94,6 @@ class ProgramState(ReadingProgram):
     next_pass_us: int | None = None
     map_us: int | None = None
     answers: dict[str, LastAnswer] = field(default_factory=dict)
-    start_us: int | None = None
     mapped_us: int | None = None
     given_us: int | None = None
     asked_us: int | None = None

@@ -94,7 +94,8 @@ class PullConsumer:
             self.master_failed(now_us, out)
         elif name == "boot":
             self.state.phase = STARTING
-            self.state.first_start_us = self.state.first_start_us or now_us
+            if self.state.first_record_us is None:
+                self.state.first_start_us, self.state.start_us = self.state.first_start_us or now_us, now_us
             self.register(now_us, out)
         elif name == heartbeats.TO_MASTER:
             self.beat(now_us, out)

@@ -27,7 +27,8 @@ class ReadingProgram:
     batch: messages read and not yet handled; reading, context: their partition and confirm context. holds: partition
     whose next batch is held back, "" for any, None for none; unconfirmed: partition -> context of a batch held back.
     seen: how many partitions it held when it last looked; told: those that it has told of.
-    launched_us: of the process. first_start_us: when it first asked the master to take it. first_record_us: when the first
+    launched_us: of the process. first_start_us: when it first asked the master to take it; start_us: when it did so last before its first
+    record. first_record_us: when the first
     record came."""
 
     consumer: BaseConsumer
@@ -44,6 +45,7 @@ class ReadingProgram:
     told: list[str] = field(default_factory=list, kw_only=True)
     launched_us: int | None = field(default=None, kw_only=True)
     first_start_us: int | None = field(default=None, kw_only=True)
+    start_us: int | None = field(default=None, kw_only=True)
     first_record_us: int | None = field(default=None, kw_only=True)
 
     @property

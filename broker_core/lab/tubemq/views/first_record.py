@@ -43,8 +43,7 @@ def _own(client: ProgramState) -> list[tuple[str, int | None]]:
 
 
 def _served(client: PullConsumerState, member: Member | None) -> list[tuple[str, int | None]]:
-    started_us = client.started_us if client.started_us >= 0 else None
-    marks: list[tuple[str, int | None]] = [("boot", client.first_start_us), ("refused", started_us)]
+    marks: list[tuple[str, int | None]] = [("boot", client.first_start_us), ("refused", client.start_us)]
     if member is None:
         return [*marks, ("reads", None)]
     wait = member.wait

@@ -65,3 +65,13 @@ def test_wait_is_shown_while_it_goes_on() -> None:
     at(lab, 12)
     shown = first(lab, "c1")
     assert not shown["is_over"] and [what for what, _ in shown["parts"]] == ["cycle"]
+
+
+def test_request_that_a_master_accepts_is_no_refusal_and_one_that_failed_is() -> None:
+    lab = lab_of(algorithm="server", consumers=2, **LANES)
+    at(lab, 12)
+    assert [what for what, _ in first(lab, "c1")["apart"]] == ["boot"]
+    at(lab, 60, "tubemq_master_offline", master=1)
+    at(lab, 61, "join")
+    at(lab, 70)
+    assert dict(first(lab, "c3")["apart"]).get("refused", 0) > 0
