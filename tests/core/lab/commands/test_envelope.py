@@ -68,6 +68,8 @@ NEEDED: dict[str, dict[str, Any]] = {
     "tubemq_confirm": {"consumed": False},
     "tubemq_offline": {"broker": 2},
     "tubemq_online": {"broker": 2},
+    "tubemq_master_offline": {"master": 2},
+    "tubemq_master_online": {"master": 2},
     "tubemq_accept": {"broker": 2, "accepts": False},
     "tubemq_black_list": {"listed": False},
     "tubemq_expand": {"broker": 2, "count": 9},
