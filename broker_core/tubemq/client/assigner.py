@@ -74,8 +74,19 @@ class Assigner:
         if not self.state.todo:  # the pass was given up, and another one is wanted
             self.query(now_us, out)
             return
+        if call.name == CONNECT:
+            self.note_tries(call, result, now_us)
         self.made(call.name == CONNECT, result.code, out)
         self.run(now_us, out)
+
+    def note_tries(self, call: Call, result: CodedResult, now_us: int) -> None:
+        """Until a broker registers its first partition, tries that failed, and the sleeps after them, are refusals."""
+        state = self.state
+        if state.first_record_us is None and state.asked_us is not None:
+            if not result.is_success and not state.consumer.held:
+                state.asked_us = now_us
+            elif result.is_success and call.tries > 1 and [*state.consumer.held] == [call.key]:
+                state.asked_us = call.asked_us
 
     def on_map(self, result: CodedResult, now_us: int, out: Outbox) -> None:
         if not result.is_success:

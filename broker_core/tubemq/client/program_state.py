@@ -80,7 +80,8 @@ class ProgramState(ReadingProgram):
     the next one begins. map_us: when the master last answered its query.
     answers: of a person's calls, the last one by name.
     mapped_us: when it first had a map. given_us: when a pass
-    first had something to register; asked_us: when the pass did that registered its first partition. is_leaving: it ends
+    first had something to register; asked_us: when that began which registered its first partition: the pass, or
+    after tries that failed the last one. is_leaving: it ends
     when its start() has been answered.
     """
 

@@ -75,3 +75,12 @@ def test_request_that_a_master_accepts_is_no_refusal_and_one_that_failed_is() ->
     at(lab, 61, "join")
     at(lab, 70)
     assert dict(first(lab, "c3")["apart"]).get("refused", 0) > 0
+
+
+def test_tries_that_a_broker_refuses_and_their_sleeps_are_apart() -> None:
+    lab = lab_of(consumers=2, source_count=-1, **LANES)
+    at(lab, 12, "tubemq_assign", "c1", partitions=["1:flights:0"])
+    at(lab, 20, "tubemq_assign", "c2", partitions=["1:flights:0", "1:flights:1"])
+    at(lab, 40)
+    shown = first(lab, "c2")
+    assert shown["is_over"] and shown["us"] < 1_000_000 <= dict(shown["apart"])["refused"], shown
