@@ -203,6 +203,7 @@ HOLDS = {
     "which message is number 412, and who sent it": "def origin",
     "where is a command checked, and what may its check know": "",
     "which file makes the sentence under a lane": "CODES",
+    "which file says the two lines above every page of a lab": "export function storyOf",
     "which chapter is a lesson in, and which moment is its still": "CHAPTERS",
     "what does a change cost": "class Bill",
     "where does a fork at moment t happen": "def cut",

@@ -69,6 +69,7 @@ def test_a_phone_is_not_wider_than_itself_and_keeps_a_word_whole(
     page.tap("#play")
     expect(page.locator("#fresh")).to_have_attribute("data-state", "paused")
     assert page.evaluate("() => document.querySelector('#fresh').getBoundingClientRect().right") <= 390
+    page.tap("#pulsar [data-rest] summary")
     hero = page.locator("#pulsar [data-slot=hero]").bounding_box()
     assert hero and hero["height"] < 60  # "Next" has two syllables in Chinese, and one line
 
@@ -119,7 +120,7 @@ def test_a_phone_reaches_speed_clock_timeline_link_and_ten(profile: Profile, sit
 
 
 # Neighbours in one line that stand nearer to each other than a narrow space: [lane, left text, right text].
-TOUCHING = """() => [...document.querySelectorAll('.bill dl')].flatMap((list) => {
+TOUCHING = """() => [...document.querySelectorAll('.foot dl')].flatMap((list) => {
   const boxes = [...list.children].map((cell) => {
     const range = document.createRange();
     range.selectNodeContents(cell.lastElementChild);

@@ -51,6 +51,7 @@ def test_a_dash_says_why_it_is_one_and_a_picture_explains_its_words(page: Page) 
 
 def test_a_tap_explains_a_term_on_a_phone(profile: Profile, site: SupervisedSite) -> None:
     page = open_stage(profile(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True), site)
+    page.tap("#pulsar [data-rest] summary")
     for term in ("space", "skew"):
         page.tap(f"#pulsar .bill [data-term={term}]")
         expect(page.locator("#tip")).to_be_visible()
