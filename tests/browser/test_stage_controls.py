@@ -68,7 +68,7 @@ def test_verbs_say_where_they_act_and_one_lane_can_be_chosen(page: Page) -> None
     page.click("#tubemq [data-rest] summary")
     page.click("[data-add=tubemq]")
     page.wait_for_selector('#tubemq [data-consumer="c4"]')
-    wait_text(page, "h1", "c4 joined, in TubeMQ only.")
+    wait_text(page, "#story-what", "c1")  # that Kafka has not noticed comes before what was done since
     assert page.locator('[data-consumer="c4"]').count() == 1
     save(page, "stage-one-lane")
     page.click("#pulsar [data-rest] summary")
@@ -85,6 +85,8 @@ def test_one_lane_is_chosen_on_a_phone(profile: Profile, site: SupervisedSite) -
     page = open_stage(profile(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True), site)
     page.tap("#pulsar [data-rest] summary")
     page.select_option("#pulsar [data-scope]", "lane")
+    page.tap("h1")
+    expect(page.locator("#pulsar [data-scope]")).to_be_hidden()
     page.tap('#pulsar [data-consumer="c2"] .nm')
     page.tap('#pulsar [data-consumer="c2"] [data-verb=slow]')
     page.wait_for_selector('#pulsar [data-consumer="c2"][data-state=slow]')
