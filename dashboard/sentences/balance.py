@@ -96,10 +96,13 @@ BALANCE = {
     ),
     "balance.left": _("in {left_us}"),
     "balance.by_list": _("list"),
+    "balance.own_count": _("mod {count}"),
+    "balance.own_count_off": _("no count"),
     "balance.left_brief": _("{left_us}"),
     "balance.map_age": _("map {age_us} old"),
     "balance.map_brief": _("map {age_us}"),
     "balance.title.takes": _("{key}: the rule gives it to {consumer}"),
+    "balance.title.own_count": _("{key}: {consumer} would take it by its own source count, {count}"),
     "balance.title.has": _("{key}: {consumer} has registered it"),
     "balance.title.releases": _("{key}: {consumer} releases it with its next pass"),
     "balance.title.registers": _("{key}: {consumer} registers it with its next pass"),
@@ -318,7 +321,9 @@ BALANCE = {
     "balance.unread.black_listed": _("The topic is blacklisted for this group."),
     "balance.unread.no_client": _("No client runs."),
     "balance.unread.count_off": _("The source count is not used, so the modulo rule gives {key} to nobody."),
-    "balance.unread.not_given": _("The rule gives {key} to a node id that no client has."),
+    "balance.unread.not_given": _(
+        "No client with the group’s source count, {group_count}, has node id {node}."
+    ),
     "balance.unread.client_crashed": _(
         "{consumer} has crashed, and the rule keeps {key} for node id {node_id}: nobody replaces it."
     ),
@@ -338,7 +343,9 @@ BALANCE = {
     "balance.unread.client_refused": _(
         "By the rule it is {consumer}’s, which is refused with {refused_code}: {why}."
     ),
-    "balance.unread.counts": _("It starts with source count {count}, and the group has {group_count}."),
+    "balance.unread.counts": _(
+        "{consumer} starts with source count {count}, and the group has {group_count}."
+    ),
     "balance.unread.client_stopped": _("{consumer} has stopped."),
     "balance.unread.master_map": _(
         "The master’s map does not show the change before its next cycle, and {consumer} learns of it with the pass after."

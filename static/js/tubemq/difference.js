@@ -126,7 +126,7 @@ function whoShapes(name, client, y, { atUs, color, words, isNarrow }) {
     { id: `${name}/arc`, tag: "path", d: arc(19, y + 32, 6, left / PERIOD_US), class: "arc" },
     { id: `${name}/left`, tag: "text", x: 33, y: y + 37, text: words.left(left), class: "m" },
     {
-      id: `${name}/age`, tag: "text", x: isNarrow ? 130 : 80, y: y + (isNarrow ? 17 : 37), text: words.age(client),
+      id: `${name}/age`, tag: "text", x: isNarrow ? 180 : 80, y: y + (isNarrow ? 17 : 37), text: words.age(client),
       class: "m", title: words.ageAbout(client),
     },
   ];

@@ -120,7 +120,7 @@ export function whyWords(panel, key, why, atUs, say) {
   });
   const isDown = code === "broker_offline";
   const outage = isDown ? [say(`balance.offline_key.${outageOf(panel)}`, { key: shortKey(key) })] : [];
-  const counts = "group_count" in params ? [say("balance.unread.counts", params)] : [];
+  const counts = "count" in params ? [say("balance.unread.counts", params)] : [];
   const then = {
     client_crashed: "balance.unread.let_go", ghost: "balance.unread.broker_lets_go", master_map: "balance.unread.cycle",
   }[code] ?? "balance.unread.left";
@@ -129,11 +129,12 @@ export function whyWords(panel, key, why, atUs, say) {
   return sentences([cause, ...outage, ...counts, ...soon, ...sum]);
 }
 
-// Whose the modulo makes a partition, as a division.
+// Whose the modulo makes a partition by the group's source count, as a division.
 function arithmetic({ partitions, rule, clients }, key, say) {
   const { hash, node, owner } = partitions[key];
   if (node === null) return [];
-  const named = Object.entries(clients).filter(([, client]) => client.node_id === node);
+  const named = Object.entries(clients).filter(([, client]) =>
+    client.node_id === node && client.source_count === rule.source_count);
   // Of two with one node id the one whose it is in truth: its owner, else the one that its master has taken in.
   const found = named.find(([name, { state }]) => name === owner && state !== "refused")
     ?? named.find(([, { state }]) => state === "started") ?? named[0];
@@ -155,16 +156,32 @@ export function differenceWords(panel, atUs, say) {
         takes: say("balance.formula.takes"), has: say("balance.formula.has"), releases: "H − (A ∩ S)",
         registers: "(A ∩ S) − H",
       },
-    node: ({ node_id: node, by_hand: isByHand }) =>
-      [node < 0 ? "" : `#${node}`, isByHand ? say("balance.by_list") : ""].filter(Boolean).join(" "),
+    node: (client) => [
+      client.node_id < 0 ? "" : `#${client.node_id}`, countWords(panel.rule, client, say),
+      client.by_hand ? say("balance.by_list") : "",
+    ].filter(Boolean).join(" "),
     state: (client) => stateWords(client, say),
     tone: ({ state }) => (state === "refused" || IS_DOWN.includes(state) ? "er" : "m"),
     age: (client) => ageWords(client, "balance.map_brief", atUs, say),
     ageAbout: (client) => ageWords(client, "balance.map_age", atUs, say),
     left: (us) => say("balance.left_brief", { left_us: Math.max(1, us) }),
     rest: (keys) => say("balance.more_chips", { keys: keys.map(shortKey).join(" ") }),
-    title: (what, name, key) => say(`balance.title.${what}`, { consumer: name, key }),
+    title: (what, name, key) => {
+      const client = panel.clients[name], isOwn = what === "takes" && countWords(panel.rule, client, say) !== "";
+      const params = { consumer: name, key };
+      return isOwn
+        ? say("balance.title.own_count", { ...params, count: client.source_count })
+        : say(`balance.title.${what}`, params);
+    },
   };
+}
+
+// A client's own source count, where it is another than the group's: what it would take is by that one, unless it has a
+// list by hand.
+function countWords(rule, { source_count: count, by_hand: isByHand }, say) {
+  const isUsed = count > 0, isGroups = isUsed ? count === rule.source_count : rule.source_count <= 0;
+  if (isGroups || isByHand || isDealt({ rule })) return "";
+  return say(isUsed ? "balance.own_count" : "balance.own_count_off", { count });
 }
 
 const ageWords = ({ map_us: asked }, code, atUs, say) =>
@@ -256,7 +273,8 @@ export function clientTable(panel, atUs, say) {
   return {
     head: headOf(["consumer", "node", "state", "map", "takes", "has", "releases", "registers", "pass"], say),
     rows: Object.entries(panel.clients).map(([name, client]) => [
-      name, client.node_id < 0 ? "–" : `${client.node_id}/${client.source_count}`, stateWords(client, say),
+      name, client.node_id < 0 ? countWords(panel.rule, client, say) || "–" : `${client.node_id}/${client.source_count}`,
+      stateWords(client, say),
       ageWords(client, "balance.map_age", atUs, say) || "–",
       list(client.takes), list(client.has), list(client.releases), list(client.registers),
       client.state !== "started" || client.next_pass_us === null

@@ -238,6 +238,40 @@ test("a partition that is not read says why, one that is read says by whom", () 
   assert.ok(unreadOf(panelOf(CRASHED)).length > 0);
 });
 
+test("one picture has one source count, the group's; a client with another states its own", () => {
+  const key = (view) => Object.keys(panelOf(view).partitions).find((each) => panelOf(view).partitions[each].node === 1);
+  const cause = (count) => ({ code: "not_given", node: 1, group_count: 4, consumer: "c2", count });
+  const other = (sourceCount, nodeId, count) => changed(WELL, ({ clients: { c2 }, partitions }) => {
+    Object.assign(c2, { state: "refused", refused_code: 429, source_count: sourceCount, node_id: nodeId });
+    for (const each of Object.values(partitions)) if (each.node === 1) each.unread = cause(count);
+  });
+  const wrong = other(5, 1, 5), off = other(-2, -2, -1);
+  for (const [view, count] of [[wrong, 5], [off, -1]]) {
+    const words = whyWords(panelOf(view), key(view), cause(count), view.at_us, say);
+    assert.match(words, /^balance.unread.not_given .*"node":1,"group_count":4/);
+    assert.ok(words.includes(`balance.unread.counts ${JSON.stringify(cause(count)).replace('"code":"not_given",', "")}`));
+    assert.match(words, /balance.arithmetic_nobody .*"count":4,"node":1/);
+  }
+  const alone = { code: "not_given", node: 1, group_count: 4 };
+  assert.ok(!whyWords(panelOf(wrong), key(wrong), alone, 0, say).includes("balance.unread.counts"));
+  const head = (view, name) => differenceWords(panelOf(view), view.at_us, say).node(panelOf(view).clients[name]);
+  assert.deepEqual([head(wrong, "c2"), head(off, "c2"), head(wrong, "c1")], [
+    '#1 balance.own_count {"count":5}', 'balance.own_count_off {"count":-2}', "#0",
+  ]);
+  const node = (view, name) => clientTable(panelOf(view), view.at_us, say).rows.find(([each]) => each === name)[1];
+  assert.deepEqual([node(wrong, "c2"), node(wrong, "c1")], ["1/5", "0/4"]);
+  assert.match(node(off, "c2"), /^balance.own_count_off /);
+  const title = (view, name) => differenceWords(panelOf(view), view.at_us, say).title("takes", name, key(view));
+  assert.match(title(wrong, "c2"), /^balance.title.own_count .*"count":5/);
+  assert.match(title(wrong, "c1"), /^balance.title.takes /);
+  for (const rule of [{ id: "sticky" }, { id: "server" }, { own: "def" }]) {
+    const dealt = changed(wrong, (panel) => Object.assign(panel.rule, rule, { source_count: -1 }));
+    assert.equal(head(dealt, "c2"), "#1", "no count shares out there");
+  }
+  const unused = changed(off, (panel) => (panel.rule.source_count = -1));
+  assert.deepEqual([head(unused, "c2"), head(unused, "c1")], ["", '#0 balance.own_count {"count":4}']);
+});
+
 test("a rule of one's own that fails says why and where, and that the shares before it hold", () => {
   const failed = { reason: "KeyError: 'x'", line: 2, code: "", params: {} };
   const state = (rule) => ownState({ own: null, failed: null, ...rule }, say), words = (rule) => state(rule).text;

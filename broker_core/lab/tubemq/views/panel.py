@@ -9,8 +9,8 @@ clients     consumer -> client_id, state (booting starting started refused stopp
             source_count as it gave them to start() (-2: not used), refused_code, is_own_refusal (its own
             start() refuses its arguments, and no master hears of it), next_pass_us, map_us (when it
             last asked the master, null: never), by_hand (its partitions are a list that a person gave)
-            takes: what the rule gives it, by its own map, or by what is configured while it has none; of one that the
-            master serves what that has planned for it; closed: what its
+            takes: what the rule gives it, by its own source count and map, or by what is configured while it has none; of one
+            that the master serves what that has planned for it; closed: what its
             map says may not be subscribed; has: registered; releases, registers: the set difference as its next pass
             would compute it now, (H - (A and S)) and ((A and S) - H)
             pass: its last one, {at_us, releases, registers, refused: key -> code}, null before the
@@ -24,10 +24,10 @@ brokers     id -> state (online offline), accepts_subscribe, is_black_listed, pa
 partitions  key -> broker, hash, node: node id that the modulo gives it, null under another rule or on a list by
             hand; is_configured (the
             master's own state), is_subscribable (now), is_shown (in the group's map, up to a cycle old: null before
-            the first), takers: consumers that the rule gives it, those that run first, owner: consumer registered at the broker,
-            at one that is down: who still holds it, is_ghost: it is a process of the owner's that is dead,
-            owner_until_us, refused: consumers that were refused it (410) lately, offset, end (bytes), lag, pending
-            (messages)
+            the first), takers: consumers that the rule gives it by the group's source count, or a list by hand, those
+            that run first, owner: consumer registered at the broker, at one that is down: who still holds it,
+            is_ghost: it is a process of the owner's that is dead, owner_until_us, refused: consumers that
+            were refused it (410) lately, offset, end (bytes), lag, pending (messages)
             unread: null, or {"code", ...} of `unread.py`: why its records wait
 masters     name -> is_active, condition (running paused crashed, null: none), clients: that it knows
 query       what the active master answers an operator about the group (`queries.group_detail`): kind, members:
@@ -211,6 +211,7 @@ def _partitions(
 ) -> Json:
     shown, units, count = reads.group_map(), reads.units(), reads.group_count()
     is_led = any(map(reads.is_active, reads.masters))
+    taking, plan = _by_groups_count(lane, reads, clients), _planned(reads, count)
     cycle_us = _next_cycle_us(lane.now_us, master) if is_led else None
     waits = served.waits(lane, reads)
     listed = {key for keys in reads.notes.by_hand.values() for key in keys}
@@ -222,20 +223,19 @@ def _partitions(
         is_ghost = owner is not None and broker_of(key) not in reads.notes.down and place.owner not in living
         why = _unsubscribable(reads, key, master)
         names = sorted(
-            (name for name, client in clients.items() if key in client["takes"]),
+            (name for name in taking if key in clients[name]["takes"]),
             key=lambda name: clients[name]["state"] != STARTED,
         )
         node = node_of(key, count) if count > 0 and key not in listed else None
-        # Whom the group's count means, before one that would take it by a count of its own; a client that has left takes
-        # nothing.
         rule = _rule(lane, reads, present, clients, key, node)
-        of_count = [name for name in names if node is None or clients[name]["source_count"] == count]
         own = [rule.own.name] if rule.own is not None and not rule.is_by_hand else []
-        meant = of_count or own or names or [name for name in (units[key],) if name is not None]
+        planned = units[key] if node is None else plan.get(node)
+        # A client that has left takes nothing.
+        meant = names or own or [name for name in (planned,) if name is not None]
         # A client reads what it has registered while its pass goes on, and reports it at the end.
         is_read = key in reads.notes.readers or (owner in present and key in present[owner].registered)
-        if reads.by_master and is_read and owner in present:
-            meant = [owner]  # until it hears that the master has planned it for another
+        if is_read and owner in present and (reads.by_master or clients[owner]["state"] == STARTED):
+            meant = [owner]  # until it hears that it is another's, or that its count is not the group's
         takers = [
             _taker(lane, name, present[name], clients[name], key)
             if name in present
@@ -268,6 +268,25 @@ def _partitions(
     return views
 
 
+def _by_groups_count(lane: Lane, reads: TubeMqReading, clients: Json) -> list[str]:
+    """Clients that share out by the source count that the master checks, or do not share out by a count."""
+    if reads.by_master or is_dealt(lane):
+        return [*clients]
+    count = reads.group_count()
+    return [name for name, each in clients.items() if each["by_hand"] or each["source_count"] == count]
+
+
+def _planned(reads: TubeMqReading, count: int) -> dict[int, str]:
+    """Node id under the group's source count -> whom the plan gives it, whether or not that one is there."""
+    notes = reads.notes
+    names: dict[int, str] = {}
+    for name in notes.plan:
+        its, node = notes.started_with(name)
+        if its == count and name not in notes.by_hand:
+            names.setdefault(node, name)
+    return names
+
+
 def _owner(lane: Lane, reads: TubeMqReading, present: dict[str, Client], key: str) -> str | None:
     """Whom the broker has registered. One that is down has nobody, whatever its disk says: then the client that has not
     noticed yet."""
@@ -294,19 +313,25 @@ def _rule(
     lane: Lane, reads: TubeMqReading, present: dict[str, Client], clients: Json, key: str, node: int | None
 ) -> unread.Rule:
     """The rule as it is for one partition, whose node id by the group's count is `node`."""
-    by_hand = reads.notes.by_hand
+    by_hand, count = reads.notes.by_hand, reads.group_count()
+    counts = {
+        name: client.source_count for name, client in present.items()
+        if isinstance(client, ProgramState) and client.node_id == node is not None
+    }  # fmt: skip
     own = next(
         (
-            name for name, client in present.items()
-            if isinstance(client, ProgramState) and client.node_id == node is not None
-            and (client.phase != STARTED or name in by_hand)
+            name for name, its in counts.items()
+            if its == count and (present[name].phase != STARTED or name in by_hand)
         ),
         None,
     )  # fmt: skip
+    other = next((name for name, its in counts.items() if its != count), None)
     return unread.Rule(
-        count=reads.group_count(),
+        count=count,
+        node=node,
         is_modulo=not is_dealt(lane),
         own=None if own is None else _taker(lane, own, present[own], clients[own], key),
+        other=None if other is None else _taker(lane, other, present[other], clients[other], key),
         is_by_hand=own in by_hand,
         are_all_by_hand=bool(present) and all(name in by_hand for name in present),
     )

@@ -1,7 +1,7 @@
 """Why a partition is not read: the first cause that holds, in the order in which a person would look for it.
 
     gone ─► not subscribable ─► no client takes it: its own is refused, a list leaves it out, the count is off,
-            no client has its node id, the deal is without it ─► its client is not running, or refused
+            no client with that count has its node id, the deal is without it ─► its client is not running, or refused
          ─► the master's map is old, or its client's ─► the broker has a dead process registered, or another client,
          ─► its client is in a pass, or waits for it
          ─► paused ─► a batch is not confirmed
@@ -79,13 +79,16 @@ class Taker:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """By which the group's clients share out. count: the group's source count, 0 and below if it is not used. is_modulo:
-    each client works it out. own: client that the modulo gives the partition to, though it does not take it, None if
-    there is none; is_by_hand: because a person gave it a list; are_all_by_hand: every client has one."""
+    """By which the group's clients share out. count: the group's source count, 0 and below if it is not used. node: the
+    partition's node id by that count. is_modulo: each client works it out. own: client that the modulo gives the
+    partition to, though it does not take it, None if there is none; other: client with that node id and another source
+    count, which the master refuses; is_by_hand: because a person gave it a list; are_all_by_hand: every client has one."""
 
     count: int
+    node: int | None
     is_modulo: bool
     own: Taker | None
+    other: Taker | None
     is_by_hand: bool
     are_all_by_hand: bool
 
@@ -134,7 +137,7 @@ def why_unread(
         return about | {"code": NO_MASTER}
     if is_refused:
         counts = {"count": taker.count, "group_count": rule.count}
-        is_of_count = taker.refused_code == r.SOURCE_COUNT_DIFFERS
+        is_of_count = taker.refused_code == r.SOURCE_COUNT_DIFFERS and taker.count != rule.count
         return about | {"code": REFUSED, "refused_code": taker.refused_code} | (counts if is_of_count else {})
     if taker.state in ended:
         return about | {"code": ended[taker.state], "until_us": taker.deadline_us}
@@ -167,4 +170,9 @@ def not_taken(rule: Rule) -> Json:
         return {"code": LIST_WITHOUT, "consumer": rule.own.name, "node_id": rule.own.node_id}
     if not rule.is_modulo:
         return {"code": NOT_DEALT}
-    return {"code": COUNT_OFF if rule.count <= 0 else NOT_GIVEN}
+    if rule.count <= 0:
+        return {"code": COUNT_OFF}
+    cause: Json = {"code": NOT_GIVEN, "node": rule.node, "group_count": rule.count}
+    return cause | (
+        {"consumer": rule.other.name, "count": rule.other.count} if rule.other is not None else {}
+    )

@@ -1,7 +1,6 @@
 """Panel `tubemq`: what the page of a TubeMQ lane draws."""
 
 from typing import Any
-from unittest.mock import ANY
 
 import pytest
 
@@ -95,7 +94,7 @@ def why(lab: Any, key: str) -> Any:
 
 
 @pytest.mark.parametrize("count", [5, -1])
-def test_partitions_of_a_client_refused_for_its_count_name_it_and_both_counts(count: int) -> None:
+def test_what_falls_to_a_client_of_another_count_is_given_to_none_and_names_both_counts(count: int) -> None:
     lab = lab_of(consumers=3, **LANES)
     at(lab, 15)
     own = panel(lab)["clients"]["c2"]["has"]
@@ -104,14 +103,14 @@ def test_partitions_of_a_client_refused_for_its_count_name_it_and_both_counts(co
     shown = panel(lab)
     assert shown["clients"]["c2"]["state"] == "refused" and shown["rule"]["source_count"] == 3
     for key in own:
-        cause = {"code": "client_refused", "consumer": "c2", "node_id": ANY, "refused_code": 429}
-        assert why(lab, key) == cause | {"count": count, "group_count": 3}
+        cause = {"code": "not_given", "node": 1, "group_count": 3, "consumer": "c2", "count": count}
+        assert why(lab, key) == cause
         assert shown["partitions"][key]["node"] == 1
     given = sorted(key for key in shown["partitions"] if count > 0 and node_of(key, count) == 1)
-    assert sorted(shown["clients"]["c2"]["takes"]) == given, "what it would take, were it not refused"
+    assert sorted(shown["clients"]["c2"]["takes"]) == given, "what it would take by its own count"
     for key, partition in shown["partitions"].items():
-        assert ("c2" in partition["takers"]) == (key in given)
-        assert key in own or (partition["unread"] is None and partition["takers"][0] == partition["owner"])
+        assert partition["takers"] == ([] if key in own else [partition["owner"]])
+        assert key in own or partition["unread"] is None
 
 
 def test_partition_that_a_list_by_hand_leaves_out_names_the_client_with_the_list() -> None:
@@ -264,18 +263,60 @@ def test_partition_that_a_pass_under_way_has_still_to_connect_does_not_wait_for_
     assert all(each["unread"] is None for each in panel(lab)["partitions"].values())
 
 
-def test_cause_names_whom_the_groups_count_means_not_who_would_take_it_by_another() -> None:
-    """c3 starts with count 3 in a group of 2, and c1 after it: what c1 leaves is c1's by the group's rule."""
+def test_all_of_a_partition_is_by_the_groups_count_not_by_that_of_a_client_it_refuses() -> None:
+    """c3 starts with count 3 in a group of 2, and c1 after it: what c1 leaves no client with count 2 takes."""
     lab = lab_of(consumers=2, scale_out="newcomer_first", **LANES)
     at(lab, 10, "join")
     at(lab, 25, "tubemq_restart", "c1", source_count=3)
     for second in (26, 30):
         at(lab, second)
         shown = panel(lab)
+        assert shown["rule"]["source_count"] == 2 and {"2:flights:1"} < set(shown["clients"]["c3"]["takes"])
         unread = {key: each for key, each in shown["partitions"].items() if each["unread"]}
-        assert unread and any("c3" in each["takers"] for each in unread.values())
+        assert {*unread} == {key for key, each in shown["partitions"].items() if each["node"] == 0} != set()
         for each in unread.values():
-            assert (each["node"], each["unread"]["consumer"]) == (0, "c1")
+            cause = {"code": "not_given", "node": 0, "group_count": 2, "consumer": "c1", "count": 3}
+            assert (each["takers"], each["unread"]) == ([], cause)
+        read = [each for key, each in shown["partitions"].items() if key not in unread]
+        assert {(each["owner"], *each["takers"]) for each in read} == {("c2", "c2")}
+
+
+def test_a_client_that_is_there_with_the_groups_count_is_named_not_one_of_another_count() -> None:
+    """c1 crashes; c2, with its node id and another count, is refused."""
+    lab = lab_of(consumers=3, **LANES)
+    at(lab, 15, "crash", "c1")
+    at(lab, 16, "tubemq_restart", "c2", source_count=5, node_id=0)
+    at(lab, 25)
+    shown = panel(lab)["partitions"].values()
+    fallen = [each for each in shown if each["node"] == 0]
+    assert fallen and {each["unread"]["consumer"] for each in fallen} == {"c1"}
+    assert {each["unread"]["code"] for each in fallen} == {"client_crashed"}
+    left = [each["unread"] for each in shown if each["node"] == 1]
+    assert left and all(each == {"code": "not_given", "node": 1, "group_count": 3} for each in left)
+
+
+def test_partition_that_is_read_is_so_while_no_master_says_the_groups_count() -> None:
+    """Without a master the count is the one to start with, 3; c2 reads on by the group's, 2."""
+    lab = lab_of(consumers=2, scale_out="newcomer_first", **LANES)
+    at(lab, 10, "join")
+    at(lab, 25, "tubemq_master_offline", master=1)
+    at(lab, 26)
+    shown = panel(lab)
+    assert shown["rule"]["source_count"] == 3 and shown["clients"]["c3"]["state"] == "starting"
+    assert all(each["owner"] and each["unread"] is None for each in shown["partitions"].values())
+
+
+def test_a_list_by_hand_gives_its_partitions_whatever_count_its_client_has() -> None:
+    lab = lab_of(consumers=3, **LANES)
+    at(lab, 15)
+    key = panel(lab)["clients"]["c2"]["has"][0]
+    at(lab, 16, "tubemq_assign", "c2", partitions=[key])
+    at(lab, 20, "tubemq_restart", "c2", source_count=5)
+    at(lab, 35)
+    shown = panel(lab)["partitions"][key]
+    assert (shown["node"], shown["takers"]) == (None, ["c2"])
+    assert shown["unread"]["code"] == "client_refused"
+    assert (shown["unread"]["count"], shown["unread"]["group_count"]) == (5, 3)
 
 
 @pytest.mark.parametrize(
