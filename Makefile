@@ -23,13 +23,13 @@ run: install
 	@$(VENV)/python -m mqsite.supervisor
 
 # The JavaScript's tests first and pytest last, so that its summary closes the output. On all cores runs what shares no clock with
-# others, with one Spark, one site and one PostgreSQL for all who need it; then stories in four browsers on four sites, side by side; what is marked `alone`
+# others, with one Spark, one site and one PostgreSQL for all who need it; then stories in three browsers on three sites, side by side; what is marked `alone`
 # (tests/conftest.py) follows, one after another; nothing of the core is.
 # The simulations try other lives at each commit: 40 of each kind, or SEEDS. Each part ends with what every folder took.
 test: lint node browser postgres
 	node --test tests/js/*.test.mjs tests/js/*/*.test.mjs
 	HIGHWATER_SEEDS=$(or $(SEEDS),40) $(VENV)/python -m pytest -n auto --dist loadgroup -q --folders -m "not alone and not story"
-	$(VENV)/python -m pytest -n 4 --dist loadfile -q --folders -m "story and not alone" tests/browser
+	$(VENV)/python -m pytest -n 3 --dist loadfile -q --folders -m "story and not alone" tests/browser
 	$(VENV)/python -m pytest -q --folders -m alone --ignore=tests/core
 
 lint: install-dev

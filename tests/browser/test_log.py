@@ -234,7 +234,7 @@ def test_the_index_is_as_dense_as_somebody_chooses(log: Page) -> None:
         re.compile(r"4\d index entries")
     )  # one for nearly each record
     dense = sum(segment["index_entries"] for segment in folder(log, index_interval_bytes=0)["segments"])
-    assert dense > 2 * usual > 0
+    assert dense >= 2 * usual - 1 > 0  # the first one is at the segment's beginning in both
     log.click("#settings-reset")
     log.wait_for_function("() => !location.search.includes('index_interval_bytes')")
 

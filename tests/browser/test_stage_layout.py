@@ -88,7 +88,7 @@ def test_when_nobody_is_left_and_when_ten_come_a_projector_shows_the_whole_words
     wait_text(page, "#rabbitmq .say", "the last one, left")
     assert page.evaluate(CUT) == []
     page.click("#add-ten")
-    wait_text(page, "#rabbitmq .say", "they take what waits in the queue, in turn")
+    wait_text(page, "#rabbitmq .say", "newcomers take what waits in the queue, in turn")
     assert page.evaluate(CUT) == []
     page.click("#pulsar .seg .more")
     page.click('#pulsar .pop [data-algorithm="failover_document"]')

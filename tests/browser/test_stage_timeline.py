@@ -19,6 +19,9 @@ def test_a_mark_says_what_was_done_and_when(page: Page) -> None:
     expect(tip).to_have_text(JOINED)
     page.click("h1")
     expect(tip).to_be_hidden()
+    expect(page.locator("body")).to_have_attribute("data-past", "")  # the press showed that moment, too
+    page.keyboard.press("l")
+    expect(page.locator("body")).not_to_have_attribute("data-past", "")
     page.focus(".sp button:last-child")
     page.keyboard.press("Tab")
     expect(tip).to_contain_text("joined")
@@ -28,8 +31,11 @@ def test_a_mark_says_what_was_done_and_when(page: Page) -> None:
     page.keyboard.press("Home")
     page.keyboard.press("Escape")
     expect(tip).to_be_hidden()
-    page.keyboard.press("Enter")
-    expect(tip).to_be_visible()
+    page.keyboard.press("Enter")  # it shows that moment
+    expect(page.locator("body")).to_have_attribute("data-past", "")
+    expect(page.locator("#clock")).to_have_text("0:00.0", timeout=30_000)
+    page.keyboard.press("l")
+    expect(page.locator("body")).not_to_have_attribute("data-past", "")
     assert page.eval_on_selector_all("#timeline [tabindex='0']", "all => all.length") == 1
     save(page, "stage-timeline")
 

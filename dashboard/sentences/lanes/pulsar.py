@@ -14,9 +14,7 @@ PULSAR = {
         "The {count} newcomers took {keys_moved} of {keys_total} keys; the others keep the rest."
     ),
     "pulsar.join_first": _("{consumer} is the only consumer and takes every key: {keys_total} so far."),
-    "pulsar.join_first_many": _(
-        "The {count} newcomers are the only consumers and share every key: {keys_total} so far."
-    ),
+    "pulsar.join_first_many": _("The {count} newcomers share every key: {keys_total} so far."),
     "pulsar.rejoin": _(
         "{consumer} is back and took {keys_moved} of {keys_total} keys; the others keep the rest."
     ),

@@ -14,9 +14,7 @@ RABBITMQ = {
     "rabbitmq.join_first": _(
         "{consumer} is the only consumer: it takes what waits in the queue, from the head."
     ),
-    "rabbitmq.join_first_many": _(
-        "The {count} newcomers are the only consumers: they take what waits in the queue, in turn."
-    ),
+    "rabbitmq.join_first_many": _("The {count} newcomers take what waits in the queue, in turn."),
     "rabbitmq.server_down": _(
         "The server is down: nothing is delivered, and its clients try to connect again."
     ),
