@@ -167,8 +167,10 @@ def test_the_pages_of_a_crash_tell_it_before_anything_else(lab: Page, site: Supe
     address = demo(lab, site)
     lab.goto(address)
     wait_frame(lab)
+    lab.wait_for_function("() => window.highwater.view().at_us > 9_000_000")  # all groups are stable
     post_order(lab, {"kind": "crash", "consumer": "c2"})
     expect(lab.locator("#story-what")).to_contain_text("c2 crashed")
+    post_order(lab, {"kind": "pause_lab"})  # before a system notices: then what waits comes first there
     for path in PAGES:
         lab.goto(address + path)
         expect(lab.locator("#story-what [data-noun='consumer:c2']")).to_be_visible()
