@@ -26,8 +26,6 @@ CLUSTER = {
         "followers ask where the leader epoch ends, and truncate there (0.11 to 2.6)"
     ),
     "cluster.truncation.hw": _("followers truncate to their own high watermark (before 0.11)"),
-    "cluster.to_stage": _("Stage of this lab"),
-    "cluster.to_log": _("Log"),
     "cluster.copy_logs": _("On disk:"),
     "cluster.copy_log": _("{partition} on broker {broker}"),
     # Network

@@ -50,7 +50,6 @@ LOG = {
     "log.texts": _("Checkpoint files, as they are on the disk"),
     "log.text_empty": _("(empty)"),
     "log.to_cluster": _("Cluster"),
-    "log.to_stage": _("Stage of this lab"),
     "log.open": _("Open a segment file"),
     "log.settings": _("Log settings"),
     "log.article": _("The article's walk"),

@@ -9,7 +9,6 @@ TOPOLOGY = {
     **FOLLOWED,
     # Head
     "topology.title": _("RabbitMQ server"),
-    "topology.to_stage": _("Stage of this lab"),
     "topology.head.down": _("The server is down: its clients try to connect again."),
     "topology.head.alarm": _("The server is short of {resource}: it blocks whoever publishes."),
     "topology.head.nothing": _("No queue is declared in {vhost}."),

@@ -6,9 +6,6 @@ from django.utils.translation import pgettext_lazy
 PROTOCOL = {
     # Head
     "groups.title": _("Consumer group"),
-    "groups.to_stage": _("Stage of this lab"),
-    "groups.to_cluster": _("Cluster"),
-    "groups.to_log": _("Log"),
     "groups.to_offsets": _(
         "The partition of __consumer_offsets that keeps this group, on its coordinator's disk"
     ),

@@ -14,17 +14,10 @@ SHARED = {
     "lane.rabbitmq": _("RabbitMQ"),
     "log.link": _("Log"),
     "cluster.link": _("Cluster"),
-    "cluster.link_title": _("Brokers, copies and the high watermark of each partition"),
     "groups.link": _("Group"),
-    "groups.link_title": _("Members, coordinator and the protocol between them, message by message"),
     "tubemq.link": _("Clients"),
-    "tubemq.link_title": _(
-        "Who would take, has, releases and registers which partition, and why one is not read"
-    ),
     "rabbitmq.link": _("Server"),
-    "rabbitmq.link_title": _("Exchanges, bindings, queues, permissions, and why a queue grows"),
     "pulsar.link": _("Subscription"),
-    "pulsar.link_title": _("Hash space, cursor, permits, and why a consumer is idle"),
     "log.link_title": _("The partitions of this lane as they are on disk"),
     "algorithm.group": _("Rule of sharing"),
     "algorithm.more": _("More"),

@@ -6,7 +6,6 @@ from django.utils.translation import pgettext_lazy
 PANELS = {
     # Head
     "subscription.title": _("Pulsar subscription"),
-    "subscription.to_stage": _("Stage of this lab"),
     "subscription.head.gap": _("{part} of the hash space has no owner: its messages wait."),
     "subscription.head.gap_newcomers": _(
         "{part} of the hash space has no owner: its messages wait, and newcomers wait for them."
