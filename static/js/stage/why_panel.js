@@ -46,7 +46,7 @@ export function createWhyPanel(panel, { laneOf, now, onLight }) {
     const lane = laneOf(open), side = sideOf(lane.getBoundingClientRect(), innerWidth);
     panel.dataset.side = side;
     if (side === "below") panel.style.removeProperty("top");
-    else panel.style.setProperty("top", `${lane.querySelector(".route").offsetTop}px`);
+    else panel.style.setProperty("top", `${lane.querySelector(".pic").offsetTop}px`);
   }
 
   function hide() {
