@@ -5,6 +5,7 @@ import { page, say, speak } from "../base/chrome.js";
 import { setAttribute, setText } from "../base/dom.js";
 import { createRoving } from "../base/roving.js";
 import { clock } from "../base/say.js";
+import { isOrder } from "./keys.js";
 import { momentLink } from "./moment_link.js";
 import * as timeline from "./timeline.js";
 
@@ -127,9 +128,16 @@ export function createTransport({ send, current, redraw, notice, past }) {
     if (speed && past.isLooking()) past.setSpeed(Number(speed));
     else if (speed) send(event.target, { kind: "speed", lane: "all", args: { speed: Number(speed) } });
   });
+  // L is also a consumer's Leave, which belongs to now.
+  document.addEventListener("keydown", (event) => {
+    if (!past.isLooking() || event.key.toLowerCase() !== "l" || !isOrder(event)) return;
+    back();
+    event.stopPropagation();
+    event.preventDefault();
+  }, true);
   const keys = {
     " ": play, ".": step, ",": () => go(-1), ">": () => go(10), "<": () => go(-10), pageup: () => change(-1),
-    pagedown: () => change(1), l: back, t: tables,
+    pagedown: () => change(1), t: tables,
   };
   return { keys, draw };
 }
