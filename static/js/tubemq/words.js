@@ -273,7 +273,8 @@ export function clientTable(panel, atUs, say) {
   return {
     head: headOf(["consumer", "node", "state", "map", "takes", "has", "releases", "registers", "pass"], say),
     rows: Object.entries(panel.clients).map(([name, client]) => [
-      name, client.node_id < 0 ? countWords(panel.rule, client, say) || "–" : `${client.node_id}/${client.source_count}`,
+      name,
+      client.node_id < 0 ? countWords(panel.rule, client, say) || "–" : `${client.node_id}/${client.source_count}`,
       stateWords(client, say),
       ageWords(client, "balance.map_age", atUs, say) || "–",
       list(client.takes), list(client.has), list(client.releases), list(client.registers),

@@ -249,7 +249,8 @@ test("one picture has one source count, the group's; a client with another state
   for (const [view, count] of [[wrong, 5], [off, -1]]) {
     const words = whyWords(panelOf(view), key(view), cause(count), view.at_us, say);
     assert.match(words, /^balance.unread.not_given .*"node":1,"group_count":4/);
-    assert.ok(words.includes(`balance.unread.counts ${JSON.stringify(cause(count)).replace('"code":"not_given",', "")}`));
+    const counts = JSON.stringify(cause(count)).replace('"code":"not_given",', "");
+    assert.ok(words.includes(`balance.unread.counts ${counts}`));
     assert.match(words, /balance.arithmetic_nobody .*"count":4,"node":1/);
   }
   const alone = { code: "not_given", node: 1, group_count: 4 };
