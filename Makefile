@@ -11,7 +11,7 @@ export HOST PORT REDIS_URL DATABASE_URL
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := run
-.PHONY: install install-dev run test lint check bench bench-smoke seed simulate lock browser node postgres
+.PHONY: install install-dev run test lint check bench bench-smoke fidelity seed simulate lock browser node postgres
 
 install:
 	@$(PYTHON) -I mqsite/install.py
@@ -47,6 +47,10 @@ bench: install-dev
 # Also part of `make test` (tests/test_bench.py): that no bench dies, in seconds.
 bench-smoke: install-dev
 	@$(VENV)/python -m tests.bench --smoke
+
+# What the page /fidelity/ says: how many recorded answers of the real systems the core gives.
+fidelity: install-dev
+	@$(VENV)/python -m broker_core.conformance tests/vectors --results dashboard/fidelity/results.json
 
 seed: install-dev
 	@test -n "$(SEED)" || { echo "Which seed? make seed SEED=7" >&2; exit 2; }

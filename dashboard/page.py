@@ -11,6 +11,7 @@ from django.templatetags.static import static
 from django.utils import translation
 
 from broker_core.lab.commands.membership import DEMO_JOIN_ID
+from dashboard.fidelity.answers import lane_line
 from dashboard.formats import clock
 from dashboard.labs.past.look import STEPS
 from dashboard.presentation import paint, present, textures
@@ -120,7 +121,12 @@ def stage_context(view: Json, words: dict[str, str]) -> Json:
     return {
         "view": view,
         "slots": shown["slots"],
-        "lanes": [lane | {"query": lane_query(view, lane["id"])} for lane in shown["lanes"]],
+        "lanes": [
+            lane
+            | {"query": lane_query(view, lane["id"])}
+            | {"fidelity": lane_line(lane["model"], view["lanes"][lane["id"]]["algorithm"])}
+            for lane in shown["lanes"]
+        ],
         "story": shown["story"],
         "lesson": shown["lesson"],
         "keys": [{"id": key, "label": words[f"key.{key}"]} for key in view["workload"].get("keys") or []],

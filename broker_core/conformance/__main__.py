@@ -3,17 +3,21 @@ went.
 
 Exit code 0: cases ran and all passed. 1: a case failed, a kind is unknown (unless passed over with
 --known-only), a file cannot be read, or nothing ran at all. 2: no path was given.
+
+`--results FILE` writes instead what the page /fidelity/ says of the one folder that is given (`fidelity.py`).
 """
 
 from __future__ import annotations
 
 import argparse
 import io
+import json
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from broker_core.conformance import fidelity
 from broker_core.conformance.files import UnreadableFile, read_document, shown_name, vector_files
 from broker_core.conformance.kinds import kind_of
 from broker_core.conformance.report import FAILURES_SHOWN, beyond_line, failure_lines, skip_line, tally_line
@@ -27,6 +31,8 @@ def main(arguments: Sequence[str]) -> int:
         sys.stdout.reconfigure(
             errors="backslashreplace"
         )  # a recorded string may hold what the terminal cannot write
+    if options.results is not None:
+        return _write_results(options.paths[0], options.results)
     total: Counter[str] = Counter()
     is_sound = True
     unknown = 0
@@ -63,6 +69,23 @@ def main(arguments: Sequence[str]) -> int:
         is_sound = False
     print(tally_line(total))
     return 0 if is_sound and not total["failed"] else 1
+
+
+def _write_results(folder: Path, path: Path) -> int:
+    """The counts of each recording in a file, one a line; a failed case fails the command."""
+    try:
+        rows = list(fidelity.rows(folder))
+    except UnreadableFile as error:
+        print(error, file=sys.stderr)
+        return 1
+    path.write_text(
+        "[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n", encoding="utf-8", newline="\n"
+    )
+    total: Counter[str] = Counter()
+    for row in rows:
+        total += Counter(passed=row["met"], failed=row["failed"], skipped=len(row["skipped"]))
+    print(tally_line(total))
+    return 1 if total["failed"] else 0
 
 
 def run_file(path: Path) -> list[CaseResult] | None:
@@ -126,6 +149,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--known-only", action="store_true", help="pass over files of an unknown kind instead of failing"
+    )
+    parser.add_argument(
+        "--results",
+        type=Path,
+        metavar="FILE",
+        help="write the counts of each recording of the folder PATH to FILE",
     )
     return parser
 

@@ -20,6 +20,7 @@ from dashboard.sentences.chrome import CHROME
 from dashboard.sentences.cluster import CLUSTER
 from dashboard.sentences.events import EVENTS
 from dashboard.sentences.facts import FACTS
+from dashboard.sentences.fidelity import FIDELITY, FIDELITY_LINE
 from dashboard.sentences.frame import FRAME
 from dashboard.sentences.glossary import GLOSSARY
 from dashboard.sentences.groups import GROUPS
@@ -44,6 +45,7 @@ EVERYWHERE: Mapping[str, Any] = {
     **TUBEMQ_ORDERS,
     **ALGORITHMS,
     **EVENTS,
+    **FIDELITY_LINE,
     **QUEUES,
     **FACTS,
     **GLOSSARY,
@@ -51,6 +53,7 @@ EVERYWHERE: Mapping[str, Any] = {
 PAGES: Mapping[str, Mapping[str, Any]] = {
     "analyze": {**ANALYZE, **STUDY, **STRATEGIES},
     "cluster": {**CLUSTER, **LESSON},
+    "fidelity": FIDELITY,
     "groups": {
         **GROUPS,
         **LESSON,

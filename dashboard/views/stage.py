@@ -15,6 +15,7 @@ from django.views.decorators.http import require_safe
 from dashboard import access
 from dashboard.address import address_of
 from dashboard.errors import Refused
+from dashboard.fidelity.answers import lane_lines
 from dashboard.frame import frame_context, lab_named
 from dashboard.labs import selectors, services
 from dashboard.labs.moment import moment_in
@@ -118,6 +119,7 @@ def _draw(
         older_rules=selectors.rules_of(lab=lab)["older"],
         **about,
     )
+    context["page"]["fidelity"] = lane_lines()
     words = context["catalogue"][context["page"]["language"]]
     context["frame"] = context["page"]["frame"] = frame_context(lab, snapshot["view"], "stage", words)
     context |= stage_context(snapshot["view"], words)

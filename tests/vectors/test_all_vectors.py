@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 
 from broker_core.conformance.__main__ import run_file
+from broker_core.conformance.fidelity import RECORDINGS
+from broker_core.conformance.files import read_document
 from broker_core.conformance.kinds import KINDS
 from broker_core.conformance.rabbitmq import NOT_FOLLOWED
+from dashboard.fidelity import answers
 
 FOLDER = Path(__file__).parent
 KNOWN = sorted(name for kind in KINDS for name in kind.file_names)
@@ -29,6 +32,13 @@ def test_every_case_of_the_file_passes(file: Path) -> None:
     assert {result.id for result in results if result.outcome == "failed"} == set()
     assert {result.id for result in results if result.outcome == "skipped"} <= NOT_FOLLOWED.keys()
     assert len({result.id for result in results}) == len(results), "an id names one case"
+    for recording in RECORDINGS:
+        if (
+            recording.file == str(file.relative_to(FOLDER)).removesuffix(".json.gz")
+            and recording.part is None
+        ):
+            row = recording.counted(results, read_document(file))
+            assert row in answers.results(), "the page /fidelity/ is stale: make fidelity"
 
 
 def test_every_known_kind_has_its_file() -> None:

@@ -18,6 +18,7 @@ import { createLesson } from "../lesson/panel.js";
 import { createAnnouncer } from "./announce.js";
 import { createControls, isStopped } from "./controls.js";
 import { createDemo } from "./demo.js";
+import { createFidelity } from "./fidelity.js";
 import { createLane } from "./lanes.js";
 import { ROWS_MAX, present, routes } from "./present.js";
 import { createScope } from "./scope.js";
@@ -43,7 +44,8 @@ const main = $("main"), freshness = createFreshness();
 const slots = [...document.querySelectorAll("[data-slot]")].filter((element) => !element.closest("[data-lane]"))
   .map((element) => [element.dataset.slot, textOnce(element)]);
 const lanes = [...document.querySelectorAll("[data-lane]")].map((root) => ({
-  id: root.dataset.lane, root, ...createLane(root, $("row")), picture: root.querySelector("[data-picture]"), kind: null,
+  id: root.dataset.lane, root, ...createLane(root, $("row")), tellFidelity: createFidelity(root),
+  picture: root.querySelector("[data-picture]"), kind: null,
   seq: -1, twinAt: -Infinity,
 }));
 const laneOf = new Map(lanes.map((lane) => [lane.id, lane]));
@@ -121,6 +123,7 @@ function drawLane(lane, texts, now) {
   texts.route_paint = paint(texts.route_color);
   tabTexts.get(lane.id)?.(texts.slots.hero);
   lane.write(texts);
+  lane.tellFidelity(texts.model, view.lanes[lane.id].algorithm);
   lane.seq = seq;
   if (texts.twin) lane.twinAt = now;
   const { bill, sentence } = view.lanes[lane.id];
