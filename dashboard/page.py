@@ -86,6 +86,7 @@ def lab_page(
             "journal": f"/api/labs/{lab_id}/journal/",
             "labs": "/api/labs/",
             "lab": "/lab/{id}/",
+            "branches": f"/api/labs/{lab_id}/branches/",
             "past": f"/api/labs/{lab_id}/past/",
             "past_frames": f"/api/labs/{lab_id}/past/frames/",
             "socket": f"/ws/labs/{lab_id}/" + (f"?panels={','.join(panels)}" if panels else ""),

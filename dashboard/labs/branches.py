@@ -22,7 +22,8 @@ BRANCHES_MAX = 50
 
 def branches_of(*, lab: Lab, visitor: str | None) -> list[Json]:
     """The lab itself (`is`: self), its parent, siblings and children, the newest of them, by the time they were made,
-    each as {id, is, name, did {en, zh-hans} or null, left_at_us, left_position, at_us, position, status}."""
+    each as {id, is, name, did {en, zh-hans} or null, mark {kind, color} or null, left_at_us, left_position, at_us,
+    position, status}."""
     family: dict[str, str] = {lab.pk: "self"}
     parent = lab.parent if lab.left_at_us is not None else None
     if parent is not None and parent.deleted_at is None:
@@ -50,6 +51,7 @@ def _told(rows: list[Lab], family: Mapping[str, str], views: Mapping[str, Json])
             "is": family[row.pk],
             "name": lab_name(row),
             "did": {language: next(in_words[language]) for language in LANGUAGES} if ticks[row.pk] else None,
+            "mark": {"kind": tick["kind"], "color": tick["color"]} if (tick := ticks[row.pk]) else None,
             "left_at_us": row.left_at_us,
             "left_position": row.left_position,
             "at_us": views.get(row.pk, {}).get("at_us", row.clock_floor_us),

@@ -19,6 +19,14 @@ FRAME = {
     # Which of a lesson's own texts this language reads.
     "lesson.language": _("en"),
     "frame.story": _("What happened, and what it means"),
+    # A lab's branches, as tabs
+    "branches": _("Branches of this lab"),
+    "branches.beside": _("side by side"),
+    "branches.beside_title": _("Both at the same moments, with what differs"),
+    "branches.first": _("first course"),
+    "branches.named": _("{letter}: {what}"),
+    "branches.starts": _("an action here starts {letter}"),
+    "branches.unchanged": _("nothing done yet"),
     "story.silent": _("{who} crashed and {count?has|have} not been noticed everywhere."),
     # What a lab without a name is called
     "labs.unnamed": _("{workload}, {time}"),

@@ -152,7 +152,7 @@ STAGE = {
     "clock": _("Virtual time"),
     "seed": _("seed"),
     "share": _("Copy link"),
-    "share.title": _("Copy a link to this moment: it opens a copy of the lab as it is now, at this speed"),
+    "share.title": _("Copy a link to what this page shows: this lab, this moment, what is chosen"),
     "twin": _("Tables"),
     "twin.title": _("Show the pictures as tables (T)"),
     "timeline": _("Changes by virtual time"),

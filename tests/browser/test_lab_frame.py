@@ -63,7 +63,8 @@ def test_the_bar_of_time_has_one_place_and_one_height_and_drives_the_lab_on_ever
         lab.click("#twins")
         lab.click("#share")
         expect(lab.locator("#notice")).to_be_visible()
-        assert "position=" in lab.evaluate("() => navigator.clipboard.readText()"), path
+        link = lab.evaluate("() => navigator.clipboard.readText()")
+        assert link.startswith(address + path) and ("#at_us=" in link) == ("log" not in path), path
         for size, (width, height) in SIZES.items():
             lab.set_viewport_size({"width": width, "height": height})
             bar = box(lab, ".trans")

@@ -1,7 +1,7 @@
 // Parts of a page of which one is shown: a row of tabs with one tab stop, arrow keys choose the next one.
 
 // list: holds the buttons, each with aria-controls. onChoose(): another part is shown.
-// -> {offer(id of a tab, whether it makes sense now)}
+// -> {offer(id of a tab, whether it makes sense now), chosen(): its id, open(id)}
 export function createTabs(list, onChoose = () => {}) {
   const tabs = [...list.querySelectorAll('[role="tab"]')];
   const offered = () => tabs.filter((tab) => !tab.hidden);
@@ -34,6 +34,11 @@ export function createTabs(list, onChoose = () => {}) {
   });
 
   return {
+    chosen: () => tabs.find(isChosen)?.id ?? "",
+    open(id) {
+      const tab = offered().find((each) => each.id === id);
+      if (tab) choose(tab);
+    },
     offer(id, is) {
       const tab = document.getElementById(id);
       if (tab.hidden === !is) return;

@@ -278,6 +278,10 @@ function pointOf(event) {
 const frame = createFrame({
   send: order, current: () => view, redraw: () => drawFrame(true), notice, lane, past,
   own: (spoken) => story(cluster(), spoken),
+  link: {
+    read: () => ({ partition: name, chosen }),
+    show: (found) => ([name, chosen] = [found.partition ?? name, found.chosen ?? null]),
+  },
 });
 
 onKeys((event) => {

@@ -4,11 +4,15 @@ import { createTransport } from "../lane/transport.js";
 import { createBand } from "./band.js";
 import { createLabBar } from "./lab_bar.js";
 
+const NOTHING = { read: () => ({}), show: () => {} };
+
 // current(), send(near, order), redraw(), notice, past: as createTransport has them. lane: the page's own, null where
-// it is about all. own(say): what the page adds to the story, as storyOf has it.
-export function createFrame({ current, send, redraw, notice, past, lane = null, own = () => null }) {
-  const transport = createTransport({ send, current, redraw, notice, past }), band = createBand({ current, lane, own });
-  createLabBar(notice);
+// it is about all. own(say): what the page adds to the story, as storyOf has it. link: what is chosen on the page, as
+// createTransport has it.
+export function createFrame({ current, send, redraw, notice, past, lane = null, own = () => null, link = NOTHING }) {
+  const bar = createLabBar({ notice, onNamed: () => transport.reload() });
+  const transport = createTransport({ send, current, redraw, notice, past, link, rename: bar.open });
+  const band = createBand({ current, lane, own });
   function draw(isForced) {
     band.draw();
     transport.draw(isForced);

@@ -9,8 +9,8 @@ import { change } from "../base/requests.js";
 
 const $ = (id) => document.getElementById(id);
 
-// notice: where what is no refusal at the field goes.
-export function createLabBar(notice) {
+// notice: where what is no refusal at the field goes. onNamed(): the lab has another name.
+export function createLabBar({ notice, onNamed }) {
   const name = $("lab-name"), form = $("lab-rename"), input = form.elements.name;
 
   function write() {
@@ -46,6 +46,7 @@ export function createLabBar(notice) {
       page.frame.name = saved;
       write();
       close();
+      onNamed();
     } catch (error) {
       const isAtField = error instanceof Refusal && "name" in error.fields;
       if (isAtField) showErrors(form, error.fields);
@@ -54,4 +55,5 @@ export function createLabBar(notice) {
   });
   onLanguage(write);
   write();                                              // a visitor's own copy has come in place of the demo
+  return { open };
 }

@@ -304,6 +304,13 @@ function fold() {
 const frame = createFrame({
   send: order, current: () => view, redraw: () => drawFrame(true), notice, lane, past,
   own: (spoken) => story(group(), spoken),
+  link: {
+    read: () => ({ chosen, unfolded: isFolded ? "" : "1" }),
+    show(found) {
+      chosen = found.chosen ?? null;
+      if (found.unfolded && isFolded) fold();
+    },
+  },
 });
 const keys = { ...frame.keys, f: fold, c: () => choose(COORDINATOR) };
 $("fold").addEventListener("click", fold);

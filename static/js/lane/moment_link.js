@@ -1,8 +1,19 @@
-// The link to the moment that is on screen: its virtual time, the last change made by then, and the speed.
+// The link to what a page shows: its address, and after # the moment that is on screen and what is chosen there. It
+// opens the same lab, looked at as it was then.
 
-export function momentLink(view, address) {
-  const link = new URL(address), position = Math.max(0, ...Object.keys(view.timeline).map(Number));
-  link.search = new URLSearchParams({ at_us: view.at_us, position, speed: view.speed });
-  link.hash = "";
-  return link.href;
+const DIGITS = /^[0-9]{1,15}$/;
+
+// moment: {at_us, position?}. shown: what is chosen on the page, as texts by name; "" and null are left out.
+export function momentHash({ at_us: atUs, position = null }, shown = {}) {
+  const parts = Object.entries({ at_us: atUs, position, ...shown })
+    .filter(([, value]) => value !== null && value !== undefined && value !== "");
+  return `#${new URLSearchParams(parts)}`;
+}
+
+// -> {moment, shown}; moment is null where the address names none.
+export function fromHash(hash) {
+  const { at_us: atUs, position, ...shown } = Object.fromEntries(new URLSearchParams(hash.replace(/^#/, "")));
+  if (!DIGITS.test(atUs ?? "")) return { moment: null, shown: {} };
+  const isPlaced = DIGITS.test(position ?? "");
+  return { moment: { at_us: Number(atUs), ...(isPlaced ? { position: Number(position) } : {}) }, shown };
 }

@@ -9,6 +9,7 @@
 import { page } from "../base/chrome.js";
 import { ask } from "../base/requests.js";
 import { applyPatch } from "../feed/patch.js";
+import { fromHash } from "./moment_link.js";
 
 const EVERY_MS = 100, PICTURES = 20, SETTLED_US = 1_500_000;
 
@@ -17,7 +18,9 @@ export function createPast({ canLook = true } = {}) {
   const panels = new URL(page.urls.socket, location.href).searchParams.get("panels");
   const look = Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16)).join("");
   let now = null, shown = null, wish = null, isAsking = false, isLooking = false, isPlaying = false, speed = 1, run = 0;
-  let take = () => {}, changed = () => {}, fail = () => {};
+  let take = () => {}, changed = () => {}, fail = () => {}, opened = () => {};
+  let link = fromHash(location.hash);                   // what a link to this page names, until it is looked for
+  let chosen = null;                                    // what it says is chosen there, until that moment is shown
 
   const always = { look, ...(panels ? { panels } : {}) };
   const request = (url, given) => ask(`${url}?${new URLSearchParams({ ...given, ...always })}`);
@@ -26,12 +29,30 @@ export function createPast({ canLook = true } = {}) {
   function hear(view, seq) {
     now = { view, seq };
     if (isLooking) changed();
-    return !isLooking;
+    const isShownNow = !isLooking;
+    if (link.moment) openLink();
+    return isShownNow;
+  }
+
+  // Once: who comes back to now has left the moment that the link names.
+  function openLink() {
+    const { moment } = link;
+    chosen = link.shown;
+    link = { moment: null, shown: {} };
+    history.replaceState(null, "", location.pathname + location.search);
+    if (canLook) seek(moment);
+    else choose();
+  }
+
+  function choose() {
+    if (chosen) opened(chosen);
+    chosen = null;
   }
 
   function show(picture, events = []) {
     shown = picture;
     [picture.view.playing, picture.view.speed] = [isPlaying, speed];
+    choose();
     take(picture.view, now.seq, events);
     changed();
   }
@@ -63,6 +84,7 @@ export function createPast({ canLook = true } = {}) {
 
   function stopFor(error) {
     fail(error);
+    choose();
     if (shown === null) back();
     else pause();
   }
@@ -135,6 +157,11 @@ export function createPast({ canLook = true } = {}) {
     isShown: () => shown !== null,
     // The moment that is shown, as a fork names it.
     moment: () => ({ until_us: shown.at_us, until_position: shown.position }),
+    place: () => ({ at_us: shown.at_us, position: shown.position }),
+    // show(texts by name): a link that names what else the page shows has been opened.
+    onOpened(show) {
+      opened = show;
+    },
     now: () => now?.view ?? null,
     hash: () => shown?.state_hash ?? "",
     setSpeed(value) {

@@ -1,5 +1,6 @@
 // Changes by virtual time: a mark for each change, in the colour of its consumer. Shape says what: full = joined, ring
-// = left, cross = crashed, half = slow or paused. Changes that would overlap are one mark with their number. The newest
+// = left, triangle = crashed, half = slow or paused. A branch leaves the line where it was made, and goes as far as it
+// has come. Changes that would overlap are one mark with their number. The newest
 // has its name in bold; older names show where there is room. A mark that is pressed, or has the focus, says what was
 // done and when.
 
@@ -8,7 +9,8 @@ import { paint } from "../drawing/paint.js";
 import { draw, round } from "../drawing/shapes.js";
 import { laneName } from "./name.js";
 
-const LINE = 20, TEXT = 44, LETTER = 7.4, APART = 20, TOLD_MAX = 8;
+export const LINE = 20;
+const BRANCH = 5, TEXT = 44, LETTER = 7.4, APART = 20, TOLD_MAX = 8;
 
 const LEFT = 10, RIGHT = 14;
 
@@ -28,8 +30,9 @@ export function timeAt(view, { width, x }) {
   return Math.round(from + Math.min(1, Math.max(0, share)) * (view.at_us - from));
 }
 
-// shownUs: what the page shows of the past; null: it shows now, which is the end of the line.
-export function layout(view, { width, say, shownUs = null }) {
+// shownUs: what the page shows of the past; null: it shows now, which is the end of the line. branches: [{id, letter,
+// left_at_us, at_us}], of the lab's others.
+export function layout(view, { width, say, shownUs = null, branches = [] }) {
   const { ticks, from } = spanOf(view), span = Math.max(1, view.at_us - from), right = rightOf(width);
   const x = (at) => round(LEFT + ((Math.max(at, from) - from) / span) * (right - LEFT));
   const here = shownUs === null ? right : x(shownUs);
@@ -38,6 +41,8 @@ export function layout(view, { width, say, shownUs = null }) {
     { id: "line", tag: "path", d: `M${LEFT} ${LINE}H${here}`, class: "axis" },
   ];
   if (here < right) shapes.push({ id: "later", tag: "path", d: `M${here} ${LINE}H${right}`, class: "axis later" });
+  const away = branches.filter(({ left_at_us: left }) => left >= from);
+  shapes.push(...branchLines(away, (at) => Math.min(x(at), right)));
   const marks = clusters(ticks, (tick) => x(tick.at_us));
   for (const { ticks: own, at } of marks) shapes.push(...(own.length === 1 ? mark(own[0], at) : many(own, at)));
   shapes.push({ id: "now", tag: "path", d: `M${right} 8V32`, class: shownUs === null ? "here" : "post" });
@@ -48,6 +53,25 @@ export function layout(view, { width, say, shownUs = null }) {
   // in the order of time: arrow keys follow it
   for (const { ticks: own, at } of [...marks].reverse()) shapes.push(hit(own, at, view, say));
   return shapes;
+}
+
+// Each rises from the line where it was made; one that has come no further is as long as its bend. Its letter stands
+// at its end, where there is room beside the others'.
+function branchLines(branches, x) {
+  const taken = [];
+  return branches.flatMap(({ id, letter, left_at_us: leftAtUs, at_us: atUs }) => {
+    const left = x(leftAtUs), end = Math.max(left + 16, x(atUs));
+    const shapes = [{
+      id: `branch-${id}`, tag: "path", class: "branch",
+      d: `M${left} ${LINE}C${left + 5} ${BRANCH} ${left + 5} ${BRANCH} ${left + 12} ${BRANCH}H${end}`,
+    }];
+    const width = LETTER * Math.max(1, letter.length);
+    if (letter && taken.every((at) => Math.abs(at - end) > width + 4)) {
+      taken.push(end);
+      shapes.push({ id: `branch-${id}-n`, tag: "text", x: end + 3, y: BRANCH + 4.5, class: "m", text: letter });
+    }
+    return shapes;
+  });
 }
 
 // -> [{ at, ticks }], the newest first: what is nearer than APART to a mark's newest change belongs to that mark. Marks
@@ -92,7 +116,8 @@ function hit(ticks, x, view, say) {
   };
 }
 
-function mark({ position, kind, color }, x) {
+// One mark at x, on the line.
+export function mark({ position, kind, color }, x) {
   const id = `tick-${position}`, fill = paint(color);
   if (kind === "leave") {
     return [
@@ -101,13 +126,8 @@ function mark({ position, kind, color }, x) {
     ];
   }
   if (kind === "crash") {
-    return [
-      { id: `${id}-e`, tag: "circle", cx: x, cy: LINE, r: 6, class: "o", fill },
-      {
-        id, tag: "path", d: `M${x - 3} ${LINE - 3}L${x + 3} ${LINE + 3}M${x + 3} ${LINE - 3}L${x - 3} ${LINE + 3}`,
-        class: "cross",
-      },
-    ];
+    const [top, foot] = [LINE - 6, LINE + 7];
+    return [{ id, tag: "path", d: `M${x - 7} ${top}H${x + 7}L${x} ${foot}Z`, class: "o", fill }];
   }
   if (kind === "slow" || kind === "pause") {
     return [{ id, tag: "path", d: `M${x - 6} ${LINE}A6 6 0 0 0 ${x + 6} ${LINE}Z`, class: "o", fill }];

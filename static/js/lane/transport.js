@@ -1,12 +1,15 @@
 // The bar of time below every page of a lab: run and pause, a step on and back, speed, the clock, what was done when
-// and the way to any moment of it, tables in place of pictures, and a link to the moment that is shown.
+// and the way to any moment of it, tables in place of pictures, the lab's branches, which state this is, and a link to
+// what the page shows.
 
 import { page, say, speak } from "../base/chrome.js";
 import { setAttribute, setText } from "../base/dom.js";
 import { createRoving } from "../base/roving.js";
-import { clock } from "../base/say.js";
+import { clock, number } from "../base/say.js";
+import { createBranches } from "./branches.js";
 import { isOrder } from "./keys.js";
-import { momentLink } from "./moment_link.js";
+import { momentHash } from "./moment_link.js";
+import { createState } from "./state.js";
 import * as timeline from "./timeline.js";
 
 const $ = (id) => document.getElementById(id);
@@ -14,10 +17,16 @@ const TIMELINE_EVERY_MS = 500, TIMELINE_LEAST = 40;
 
 // send(near, order): gives the worker an order. current(): the view. redraw(): tables have come, or gone.
 // keys: what the keys do here; a page adds its own. draw(isForced): what the bar shows of the view.
-// past: the look at what was.
-export function createTransport({ send, current, redraw, notice, past }) {
+// past: the look at what was. rename(): opens the lab's name. link: what else a link to the page says, {read(): texts
+// by name, show(texts)}.
+export function createTransport({ send, current, redraw, notice, past, rename, link }) {
   const aroundMarks = createRoving($("timeline"), '[role="button"]', ["Enter"]);   // Space plays and pauses
   let timelineKey = "", timelineAt = -Infinity, width = 0, isDragged = false;
+
+  const branches = createBranches({
+    root: $("branches"), starts: $("starts"), past, current, rename, changed: () => drawTimeline(current(), true),
+  });
+  const state = createState({ past, current, changed: () => draw(false) });
 
   const tables = () => toggleTables(redraw);
   const play = () => {
@@ -57,15 +66,26 @@ export function createTransport({ send, current, redraw, notice, past }) {
   }
 
   async function share() {
-    const link = momentLink(current(), new URL(`/lab/${page.lab}/`, location.href).href);
+    const moment = past.canLook ? momentHash(past.isShown() ? past.place() : momentNow(), shown()) : "";
+    const { pathname, search, href } = location;
+    const own = pathname === "/" ? page.urls.lab.replace("{id}", page.lab) : pathname + search;
+    const address = new URL(own + moment, href).href;
     try {
-      await navigator.clipboard.writeText(link);
+      await navigator.clipboard.writeText(address);
       notice(say("moment.copied"), { near: $("share"), kind: "done" });
     } catch {
       // no clipboard without https, or not allowed
-      notice(say("notice.copy_by_hand", { link }), { near: $("share"), kind: "done" });
+      notice(say("notice.copy_by_hand", { link: address }), { near: $("share"), kind: "done" });
     }
   }
+
+  // The page shows the lab's present: the last change by then belongs to it.
+  function momentNow() {
+    const { at_us: atUs, timeline: changes } = current();
+    return { at_us: atUs, position: Math.max(0, ...Object.keys(changes).map(Number)) };
+  }
+
+  const shown = () => ({ ...link.read(), tables: document.body.hasAttribute("data-twins") ? "1" : "" });
 
   function draw(isForced) {
     const view = current();
@@ -74,11 +94,14 @@ export function createTransport({ send, current, redraw, notice, past }) {
     $("step").disabled = view.playing && !past.isLooking();
     document.body.toggleAttribute("data-past", past.isLooking());
     setText($("behind"), past.isShown() ? say("past.behind", { span: clock(past.now().at_us - view.at_us) }) : "");
-    setText($("state-hash"), past.hash());
+    const { position, hash } = state();
+    setText($("position"), `#${number(view.record_count)}${position === null ? "" : ` / ${position}`}`);
+    setText($("state-hash"), hash);
     for (const button of document.querySelectorAll("[data-speed]")) {
       setAttribute(button, "aria-pressed", String(Number(button.dataset.speed) === view.speed));
     }
     setText($("clock"), clock(view.at_us));
+    branches.draw();
     drawTimeline(view, isForced);
   }
 
@@ -90,7 +113,9 @@ export function createTransport({ send, current, redraw, notice, past }) {
     if (!isForced && key === timelineKey && now - timelineAt < TIMELINE_EVERY_MS) return;
     [timelineKey, timelineAt] = [key, now];
     width ||= $("timeline").getBoundingClientRect().width;
-    if (width > TIMELINE_LEAST) aroundMarks(() => timeline.render($("timeline"), view, { width, say, shownUs }));
+    if (width > TIMELINE_LEAST) aroundMarks(() => {
+      timeline.render($("timeline"), view, { width, say, shownUs, branches: branches.lines() });
+    });
   }
 
   // What is wide enough changes without the window, too: a bar that opens, a font that comes late.
@@ -137,9 +162,13 @@ export function createTransport({ send, current, redraw, notice, past }) {
   }, true);
   const keys = {
     " ": play, ".": step, ",": () => go(-1), ">": () => go(10), "<": () => go(-10), pageup: () => change(-1),
-    pagedown: () => change(1), t: tables,
+    pagedown: () => change(1), t: tables, ...branches.keys,
   };
-  return { keys, draw };
+  past.onOpened((found) => {
+    if (found.tables && !document.body.hasAttribute("data-twins")) tables();
+    link.show(found);
+  });
+  return { keys, draw, reload: branches.load };
 }
 
 // Also on a page without the bar: an opened log's.

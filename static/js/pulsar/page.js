@@ -292,6 +292,10 @@ const move = (steps) => {
 const frame = createFrame({
   send: order, current: () => view, redraw: () => drawFrame(true), notice, lane, past,
   own: (spoken) => story(laneNow(), view.workload.rate, spoken),
+  link: {
+    read: () => ({ chosen, partition }),
+    show: (found) => ([chosen, partition] = [found.chosen ?? null, found.partition ?? partition]),
+  },
 });
 const keys = {
   ...frame.keys, "[": () => move(-1), "]": () => move(1), "+": space.zoomIn, "=": space.zoomIn, "-": space.zoomOut,

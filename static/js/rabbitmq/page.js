@@ -323,6 +323,14 @@ const move = (steps) => {
 const frame = createFrame({
   send: command, current: () => view, redraw: () => drawFrame(true), notice, lane, past,
   own: told,
+  link: {
+    read: () => ({ vhost, program, chosen: chosen && `${chosen.kind}:${chosen.name}` }),
+    show(found) {
+      [vhost, isOwn, program] = [found.vhost ?? vhost, "vhost" in found || isOwn, found.program ?? null];
+      const [, kind, name] = /^([^:]+):(.*)$/su.exec(found.chosen ?? "") ?? [];
+      chosen = kind ? { kind, name } : null;
+    },
+  },
 });
 const keys = {
   ...frame.keys, "[": () => move(-1), "]": () => move(1), "/": () => $("try-key").focus(),

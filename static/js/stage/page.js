@@ -234,7 +234,13 @@ function redraw() {
 }
 
 past.attach({ take });
-const controls = createControls({ view: () => view, laneOf: scope.laneOf, redraw, past });
+const controls = createControls({
+  view: () => view, laneOf: scope.laneOf, redraw, past,
+  link: {
+    read: () => ({ lane: document.querySelector(".lane[data-open]")?.dataset.lane }),
+    show: ({ lane }) => laneOf.has(lane) && openLane(lane),
+  },
+});
 const gone = createGone(controls.notice);
 socket = openSocket(page.urls.socket, {
   onMessage,

@@ -268,6 +268,13 @@ const move = (steps) => {
 const frame = createFrame({
   send: command, current: () => view, redraw: () => drawFrame(true), notice, lane, past,
   own: told,
+  link: {
+    read: () => ({ client, partition, tab: tabs.chosen() }),
+    show(found) {
+      [client, partition] = [found.client ?? client, found.partition ?? null];
+      tabs.open(found.tab);
+    },
+  },
 });
 const keys = { ...frame.keys, "[": () => move(-1), "]": () => move(1) };
 

@@ -69,6 +69,7 @@ def test_two_branches_of_a_moment_say_what_was_done_in_each(world: World, lab: L
     }
     assert found[lab.pk]["did"] == {"en": "c1 left", "zh-hans": "c1 离开"}
     assert found[one.pk]["did"] == {"en": "c2 crashed", "zh-hans": "c2 崩溃"}
+    assert found[one.pk]["mark"] == {"kind": "crash", "color": 2} and found[two.pk]["mark"] is None
     assert found[two.pk]["did"] is None and found[two.pk]["name"] == "slow and steady"
     for branch in (one, two):
         assert (found[branch.pk]["left_at_us"], found[branch.pk]["left_position"]) == (

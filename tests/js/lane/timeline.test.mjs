@@ -22,3 +22,17 @@ test("what is shown of the past divides the line into then and later", () => {
   assert.ok(ids(70_000_000).includes("later") && ids(70_000_000).includes("shown"));
   assert.ok(ids(70_000_000).includes("tick-1"));
 });
+
+test("a branch leaves the line where it was made, and goes as far as it has come, at most to the end", () => {
+  const branches = [
+    { id: "x", letter: "A", left_at_us: 40_000_000, at_us: 60_000_000 },
+    { id: "y", letter: "B", left_at_us: 40_000_000, at_us: 900_000_000 },
+  ];
+  const shapes = layout({ ...view, lane_order: [] }, { width: 500, say, branches });
+  const [tick, x, y] = ["tick-1", "branch-x", "branch-y"].map((id) => shapes.find((shape) => shape.id === id));
+  assert.ok(x.d.startsWith(`M${tick.cx} 20`) && y.d.startsWith(`M${tick.cx} 20`));
+  const ends = [x, y].map(({ d }) => Number(d.split("H")[1]));
+  assert.deepEqual(ends.map((end) => end > tick.cx), [true, true]);
+  assert.ok(ends[0] < ends[1] && ends[1] <= 500);
+  assert.deepEqual(shapes.filter(({ text }) => ["A", "B"].includes(text)).map(({ text }) => text), ["A", "B"]);
+});
