@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import redis
 from celery import shared_task
-from celery.signals import worker_shutting_down
+from celery.signals import celeryd_after_setup, worker_ready, worker_shutting_down
 from django.conf import settings
 from django.utils.module_loading import import_string
 
 from dashboard.labs import shards, sharing
 from dashboard.labs.past import asking
+from dashboard.labs.past.beating import start_beating
 from dashboard.labs.past.look import Look
 from dashboard.labs.shard import Shard
 from dashboard.labs.transport import PATIENCE_S, transport
@@ -87,6 +88,23 @@ def look_back(given: dict[str, Any]) -> None:
     if answering.kept.dropped >= DROPPED_MAX or answering.looks >= LOOKS_MAX:
         answering.kept.dropped = answering.looks = 0
         gc.collect()
+
+
+_looks_back = False
+
+
+@celeryd_after_setup.connect
+def learn_queues(instance: Any, **_: Any) -> None:
+    """Hear whether this worker takes the queue of looks back."""
+    global _looks_back
+    _looks_back = settings.PAST_QUEUE in instance.app.amqp.queues.consume_from
+
+
+@worker_ready.connect
+def begin_beating(**_: Any) -> None:
+    """The worker is there for who looks back."""
+    if _looks_back:
+        start_beating(settings.PAST_QUEUE)
 
 
 @worker_shutting_down.connect

@@ -27,7 +27,7 @@ STREAM_KEPT_S = 60  # a stream nobody writes to any more
 WATCHED_S = 6  # a web process says every 2 s whom its browsers watch
 BEAT_KEPT_S = 3
 HOST_KEPT_S = 60  # a host that is gone is no longer listed
-ANALYSIS_KEPT_S = 30  # an age is shown as long as it means something: a turn may wait for Spark
+WORKER_KEPT_S = 30  # an age is shown as long as it means something: a turn may wait for Spark
 ENQUEUE_PAUSE_S = 2
 PATIENCE_S = 1.0
 WAIT_MIN_S = 0.005
@@ -64,7 +64,8 @@ HOSTS_KEY = "hosts"
 """Sorted set: host -> when its keeper last said that it is alive."""
 
 
-ANALYSIS_BEAT_KEY = "analysis:alive"
+def worker_key(queue: str) -> str:
+    return f"{queue}:alive"
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,9 +247,9 @@ class Transport:
         """This host drives the shard no more: another may at once. Raises redis.RedisError."""
         self._patient.delete(beat_key(shard))
 
-    def beat_analysis(self) -> bool:
-        """Say that the analysis worker is alive."""
-        return self._beat(ANALYSIS_BEAT_KEY, ANALYSIS_KEPT_S)
+    def beat_worker(self, queue: str) -> bool:
+        """Say that the worker of this queue is alive."""
+        return self._beat(worker_key(queue), WORKER_KEPT_S)
 
     def _beat(self, key: str, kept_s: int, host: str = "") -> bool:
         if self.is_down:
@@ -290,10 +291,10 @@ class Transport:
             host.decode() for host in self._redis.zrangebyscore(HOSTS_KEY, time.time() - within_s, "+inf")
         }
 
-    def analysis_age_s(self) -> float | None:
-        """Seconds since the analysis worker's last sign of life, None when there is none. Raises
+    def worker_age_s(self, queue: str) -> float | None:
+        """Seconds since the last sign of life of this queue's worker, None when there is none. Raises
         redis.RedisError."""
-        beat = _beat_of(self._redis.get(ANALYSIS_BEAT_KEY))
+        beat = _beat_of(self._redis.get(worker_key(queue)))
         return None if beat is None else beat.age_s
 
     def may_enqueue(self, shard: int) -> bool:

@@ -25,6 +25,7 @@ from dashboard.studies import reasons, writes
 from dashboard.studies.engine import Engine
 from dashboard.studies.job import Job, result_remove
 from dashboard.studies.live import LiveStudies
+from dashboard.studies.waking import QUEUE
 
 log = logging.getLogger(__name__)
 
@@ -90,7 +91,7 @@ class Runner:
 
     def turn(self) -> bool:
         """Look at everything once. Whether something runs, so that the next look should come soon."""
-        transport().beat_analysis()
+        transport().beat_worker(QUEUE)
         for study_id in writes.studies_fail_lost():
             result_remove(study_id)
         if self.job is not None:

@@ -17,6 +17,7 @@ from dashboard.stored import Damaged, intact
 from dashboard.studies import reasons, writes
 from dashboard.studies.job import study_folder
 from dashboard.studies.sources import history_for_pipeline
+from dashboard.studies.waking import QUEUE
 
 State = Study.State
 WORKER_SILENT_S = 5.0
@@ -87,7 +88,7 @@ def worker_answers() -> bool:
     """Whether the analysis worker showed itself lately; without Redis it is not known, and the database is
     asked anyway."""
     try:
-        age_s = transport().analysis_age_s()
+        age_s = transport().worker_age_s(QUEUE)
     except redis.RedisError:
         return True
     return age_s is not None and age_s < WORKER_SILENT_S

@@ -15,23 +15,26 @@ from dashboard.database import is_full, refusal_of
 from dashboard.labs.transport import transport
 from dashboard.models import Pulse
 from dashboard.serializers import json_response
+from dashboard.studies.waking import QUEUE
 
 PART_WAIT_S = 0.8
 LOCKED_MS = 400  # a write lock that is held this long is a part that does not work
 PROBE, PROBE_BYTES = "health.probe", 64 * 1024
-ANALYSIS_SILENT_S = 5.0
+WORKER_SILENT_S = 5.0
+BESIDE = ("past", "analysis")  # parts without which everything else works
 # Separate threads: a part that hangs holds one of these, never one that serves pages.
 _threads = ThreadPoolExecutor(max_workers=8, thread_name_prefix="healthz")
 
 
 async def healthz(request: HttpRequest) -> HttpResponse:
-    """{ok, web, redis, workers, database, disk, analysis}, each part {ok, latency_ms, ...}. 200, or 503 when
+    """{ok, web, redis, workers, database, disk, past, analysis}, each part {ok, latency_ms, ...}. 200, or 503 when
     a part is not ok. Within a second.
 
     Database and disk are written to: one that is locked or full can still be read. What they say then is
     error "full" or "unreachable".
 
-    The analysis worker does not count: without it studies wait, and everything else works.
+    Two workers do not count: without `analysis` studies wait, without `past` nobody looks back, and everything
+    else works.
     """
     started_s = time.perf_counter()
     checks = {
@@ -39,12 +42,13 @@ async def healthz(request: HttpRequest) -> HttpResponse:
         "workers": _workers,
         "database": _database,
         "disk": _disk,
-        "analysis": _analysis,
+        "past": lambda: _worker(settings.PAST_QUEUE),
+        "analysis": lambda: _worker(QUEUE),
     }
     answers = await asyncio.gather(*(_part(check) for check in checks.values()))
     parts: Json = dict(zip(checks, answers, strict=True))
     parts["web"] = {"ok": True, "latency_ms": _ms_since(started_s)}
-    ok = all(part["ok"] for name, part in parts.items() if name != "analysis")
+    ok = all(part["ok"] for name, part in parts.items() if name not in BESIDE)
     return json_response({"ok": ok, **parts}, 200 if ok else 503)
 
 
@@ -71,11 +75,11 @@ def _workers() -> Json:
     return {"ok": len(alive) == len(shards), "latency_ms": max(alive, default=None), "shards": shards}
 
 
-def _analysis() -> Json:
-    """latency_ms: the analysis worker's last sign of life."""
-    age_s = transport().analysis_age_s()
+def _worker(queue: str) -> Json:
+    """latency_ms: the last sign of life of this queue's worker."""
+    age_s = transport().worker_age_s(queue)
     return {
-        "ok": age_s is not None and age_s < ANALYSIS_SILENT_S,
+        "ok": age_s is not None and age_s < WORKER_SILENT_S,
         "latency_ms": None if age_s is None else round(age_s * 1000),
     }
 

@@ -139,11 +139,11 @@ def test_the_workers_are_well_when_every_shard_gives_a_sign(
     ("age_s", "is_ok", "latency_ms"),
     [(None, False, None), (4.9, True, 4900), (5.0, False, 5000), (12.3456, False, 12346)],
 )
-def test_the_analysis_worker_is_silent_after_a_while(
+def test_a_worker_beside_is_silent_after_a_while(
     monkeypatch: Any, age_s: float | None, is_ok: bool, latency_ms: int | None
 ) -> None:
-    monkeypatch.setattr(health, "transport", lambda: SimpleNamespace(analysis_age_s=lambda: age_s))
-    assert health._analysis() == {"ok": is_ok, "latency_ms": latency_ms}
+    monkeypatch.setattr(health, "transport", lambda: SimpleNamespace(worker_age_s={"past.here": age_s}.get))
+    assert health._worker("past.here") == {"ok": is_ok, "latency_ms": latency_ms}
 
 
 # -- the page's modules on the server ------------------------------------------------------------------------

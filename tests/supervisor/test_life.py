@@ -54,6 +54,10 @@ def test_every_part_answers_once_the_address_is_printed(site):
     assert sorted(site.children()) == NAMES
 
 
+def test_worker_that_looks_back_shows_itself(site):
+    wait_until(lambda: site.healthz()[1].get("past", {}).get("ok"), 15)
+
+
 def test_analysis_worker_shows_itself_without_starting_spark(site):
     wait_until(lambda: site.healthz()[1].get("analysis", {}).get("ok"), 15)
     pid = site.children()["worker analysis"][0]

@@ -35,6 +35,7 @@ class Bill:
     shares_before: dict[str, int]
     skew_before: int | None
     redelivered_from: int
+    out_of_order_from: int
     keys_total: int
     count: int = 1
     changes: list[Change] = field(default_factory=list)
@@ -90,9 +91,10 @@ class Bill:
             share = moved_share(self.space_before, (bounds, owners_now), slots, first_slot)
             self.space_moved_millionths = share.numerator * 1_000_000 // share.denominator
 
-    def to_view(self, redelivered: int, standing_us: int) -> Json:
-        """The bill as the page shows it. redelivered: records given out a second time in this lane until now;
-        standing_us: how long the partitions that are paused now have been so."""
+    def to_view(self, redelivered: int, out_of_order: int, standing_us: int) -> Json:
+        """The bill as the page shows it. redelivered, out_of_order: records of this lane until now that were
+        given out a second time, or finished after a later one of their key; standing_us: how long the
+        partitions that are paused now have been so."""
         return {
             "position": self.position,
             "kind": self.kind,
@@ -109,6 +111,7 @@ class Bill:
             "partitions_total": self.partitions_total,
             "partitions_stopped": self.partitions_stopped,
             "redelivered": redelivered - self.redelivered_from,
+            "out_of_order": out_of_order - self.out_of_order_from,
             "pause_us": max(self.pause_us, standing_us),
             "skew_before": _thousandths(self.skew_before),
             "skew_after": _thousandths(self.skew_after),

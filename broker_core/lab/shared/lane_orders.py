@@ -69,6 +69,10 @@ class LaneOrders(LaneState, ABC):
     ]  # by id, as a person is to read them, until the step that tells them is over
 
     @abstractmethod
+    def count_handled(self) -> None:
+        """What the programs have handled by now is in their rates and in the tally."""
+
+    @abstractmethod
     def state_word(self, consumer: Consumer) -> str:
         """live | slow | paused | crashed | waiting | failed | gone"""
 

@@ -59,6 +59,7 @@ class Ledger(LedgerState):
         if bill is not None:
             self.tally.take_over(bill)
         lane, space = self.lane, self.lane.reads.space()
+        lane.count_handled()
         self.bill = Bill(
             position=position,
             kind=kind,
@@ -70,6 +71,7 @@ class Ledger(LedgerState):
             shares_before=shares(lane),
             skew_before=skew_milli(lane),
             redelivered_from=lane.reads.redelivered(),
+            out_of_order_from=self.tally.order.count,
             keys_total=lane.keys.count_at(lane.next_record),
         )
         if bill is None or bill.position != position:  # a crash that is noticed goes on from the crash itself

@@ -27,6 +27,9 @@ class ObservedLane(Protocol):
     why: list[Json]
     at_rest: Json
 
+    def count_handled(self) -> None:
+        """What the programs have handled by now is in the tally."""
+
     def say(self, code: str, /, **params: Any) -> None:
         """Set the lane's sentence."""
 

@@ -1,8 +1,7 @@
 // Changes by virtual time: a mark for each change, in the colour of its consumer. Shape says what: full = joined, ring
 // = left, triangle = crashed, half = slow or paused. A branch leaves the line where it was made, and goes as far as it
-// has come. Changes that would overlap are one mark with their number. The newest
-// has its name in bold; older names show where there is room. A mark that is pressed, or has the focus, says what was
-// done and when.
+// has come. Changes that would overlap are one mark with their number. The newest has its name in bold; older names
+// show where there is room. A mark that is pressed, or has the focus, says what was done and when.
 
 import { clock, tickCode } from "../base/say.js";
 import { paint } from "../drawing/paint.js";

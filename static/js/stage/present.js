@@ -234,18 +234,20 @@ function figures(model, lane, bill, words, say) {
   return list;
 }
 
-// What the last change has cost, the same four in the same places of each lane; records out of order are counted since
-// the lab began.
+// What the last change has cost, the same four in the same places of each lane.
 function since(model, lane, bill, words, say) {
   const [, redelivered, pause] = figures(model, lane, bill, words, say);
-  const [keys, , , order] = tally(lane.tally, words, say), hasOwners = keys.value !== NONE;
+  const [keys] = tally(lane.tally, words, say), hasOwners = keys.value !== NONE;
   const moved = {
     ...keys, value: hasOwners && bill ? number(bill.keys_moved) : NONE, before: "", after: "",
     reason: hasOwners ? (bill ? "" : say("figure.none")) : say(`never.${model}.partitions`),
   };
   return [
     { ...moved, label: say("since.moved") }, { ...pause, label: say("since.paused") }, redelivered,
-    { ...order, before: "", after: "", reason: "" },
+    {
+      term: "out_of_order", label: say("tally.out_of_order"), value: bill ? number(bill.out_of_order) : NONE,
+      before: "", after: "", reason: bill ? "" : say("figure.none"),
+    },
   ];
 }
 

@@ -128,6 +128,7 @@ class PaperLane:
         self.narrator = SimpleNamespace(
             on_settled=lambda lane, bill: lane.closed.append(bill), sentence_now=lambda lane: lane.sentence
         )
+        self.uncounted = 0  # records out of order that are handled, and not in the tally yet
         self.sentence: Json = {"code": "idle", "params": {}}
         self.said: list[tuple[str, Json]] = []
         self.emitted: list[tuple[str, Json]] = []
@@ -137,6 +138,10 @@ class PaperLane:
     def set(self, **answers: Any) -> "PaperLane":
         self.answers |= answers
         return self
+
+    def count_handled(self) -> None:
+        self.ledger.tally.order.count += self.uncounted
+        self.uncounted = 0
 
     def say(self, code: str, /, **params: Any) -> None:
         self.sentence = {"code": code, "params": params}

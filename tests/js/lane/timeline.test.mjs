@@ -36,3 +36,12 @@ test("a branch leaves the line where it was made, and goes as far as it has come
   assert.ok(ends[0] < ends[1] && ends[1] <= 500);
   assert.deepEqual(shapes.filter(({ text }) => ["A", "B"].includes(text)).map(({ text }) => text), ["A", "B"]);
 });
+
+test("a crash is a triangle that points down, in its consumer's colour, and no cross", () => {
+  const crashed = { at_us: 100_000_000, lane_order: [], timeline: { 1: { at_us: 5e7, kind: "crash", color: 2 } } };
+  const marks = layout(crashed, { width: 500, say }).filter(({ id }) => id.startsWith("tick-1"));
+  assert.equal(marks.length, 1);
+  const [, left, top, right, x, tip] = /^M([\d.]+) (\d+)H([\d.]+)L([\d.]+) (\d+)Z$/.exec(marks[0].d).map(Number);
+  assert.ok(left < x && x < right && top < tip);
+  assert.notEqual(marks[0].fill, "none");
+});

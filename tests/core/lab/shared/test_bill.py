@@ -24,6 +24,7 @@ def bill(**changed: Any) -> Bill:
         "shares_before": {},
         "skew_before": None,
         "redelivered_from": 0,
+        "out_of_order_from": 0,
         "keys_total": 0,
     }
     return Bill(**facts | changed)
@@ -152,16 +153,14 @@ def test_change_that_moves_something_is_on_the_bill_of_a_change_of_pace() -> Non
     assert entries(one) == [("slow", 1), ("leave", 1)]
 
 
-def test_page_gets_what_came_twice_since_the_bill_was_opened_and_shares_as_numbers_below_one() -> None:
-    one = bill(redelivered_from=5, skew_before=1_500, keys_total=9)
+def test_page_gets_what_came_twice_or_late_since_the_bill_was_opened_and_shares_as_numbers_below_one() -> (
+    None
+):
+    one = bill(redelivered_from=5, out_of_order_from=2, skew_before=1_500, keys_total=9)
     one.space_moved_millionths = 250_000
-    view = one.to_view(12, 0)
-    assert (view["redelivered"], view["space_moved"], view["skew_before"], view["skew_after"]) == (
-        7,
-        0.25,
-        1.5,
-        None,
-    )
+    view = one.to_view(12, 3, 0)
+    assert (view["redelivered"], view["out_of_order"], view["space_moved"]) == (7, 1, 0.25)
+    assert (view["skew_before"], view["skew_after"]) == (1.5, None)
 
 
 @pytest.mark.parametrize(("pause_us", "standing_us", "told"), [(50, 0, 50), (50, 80, 80), (0, 0, 0)])
@@ -170,9 +169,9 @@ def test_page_gets_the_longer_of_the_pause_that_is_over_and_the_one_that_lasts(
 ) -> None:
     one = bill()
     one.pause_us = pause_us
-    assert one.to_view(0, standing_us)["pause_us"] == told
+    assert one.to_view(0, 0, standing_us)["pause_us"] == told
 
 
 def test_page_of_a_model_without_a_hash_space_gets_null_and_not_nothing_moved() -> None:
-    view = bill().to_view(0, 0)
+    view = bill().to_view(0, 0, 0)
     assert view["space_moved"] is None and view["partitions_moved"] is None and view["keys_moved"] == 0

@@ -35,10 +35,12 @@ def test_bill_remembers_who_had_what_when_it_was_opened() -> None:
     lane = busy(units={"0": "c1", "1": "c1"}, key_owners=["c1"], weights={"c1": 3, "c2": 1})
     lane.next_record = 4
     lane.set(redelivered=9)
+    lane.ledger.tally.order.count, lane.uncounted = 2, 3
     begun(lane, "join", "c2", 1, at_us=70).set(units={"0": "c1", "1": "c2"}, key_owners=["c2"])
     bill = lane.ledger.bill
     assert (bill.at_us, bill.units_before, bill.owners_before) == (70, {"0": "c1", "1": "c1"}, ["c1"])
-    assert (bill.redelivered_from, bill.keys_total, bill.skew_before) == (9, 4, 1_500)
+    assert (bill.redelivered_from, bill.out_of_order_from) == (9, 5)
+    assert (bill.keys_total, bill.skew_before) == (4, 1_500)
     assert bill.shares_before == {"c1": 750_000, "c2": 250_000}
     assert (bill.keys_moved, bill.moved_units) == (1, ["1"])
     assert lane.ledger.units_before() == {"0": "c1", "1": "c1"}

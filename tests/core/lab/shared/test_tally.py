@@ -74,3 +74,26 @@ def test_dark_time_is_a_mean_and_where_there_are_partitions_a_sum_too():
     assert 6 * SECOND <= tallies["kafka"]["dark_us"] < 6.01 * SECOND
     assert tallies["kafka"]["dark_partition_us"] // 12 == tallies["kafka"]["dark_us"]
     assert tallies["pulsar"]["dark_us"] == 0 and tallies["pulsar"]["dark_partition_us"] is None
+
+
+def test_what_came_out_of_order_since_a_change_and_before_it_is_all_that_came_so():
+    lab = Lab(
+        scenario_from_json(
+            {
+                "lanes": [{"model": "pulsar", "order": "out_of_order"}],
+                "workload": {"kind": "uniform", "keys": 20, "rate": 30},
+            }
+        )
+    )
+    before: dict[int, set[int]] = {}
+    for place, second in enumerate((5, 12, 30)):
+        lab.advance_to(second * SECOND)
+        order = {"command_id": f"t{place}", "kind": "join", "lane": "all", "consumer": None, "args": {}}
+        lab.submit(order)
+        while lab.now_us < (second + 7) * SECOND:
+            lab.advance_to(lab.now_us + SECOND // 8)
+            lane = lab.view()["lanes"]["pulsar"]
+            since, since_start = lane["bill"]["out_of_order"], lane["tally"]["out_of_order"]
+            assert since >= 0
+            before.setdefault(lane["bill"]["position"], set()).add(since_start - since)
+    assert [len(counts) for counts in before.values()] == [1, 1, 1] and len(set.union(*before.values())) > 1
