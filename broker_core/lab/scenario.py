@@ -11,25 +11,33 @@ from types import MappingProxyType
 
 from broker_core.errors import CommandError, Names
 from broker_core.events import Json
-from broker_core.kafka.cluster import cluster
-from broker_core.lab.fields import LANE_ID, refuse_unknown, whole
+from broker_core.lab.fields import LANE_ID, refuse_unknown
 from broker_core.lab.kafka import lane as kafka
-from broker_core.lab.kafka.options import CLUSTER_FIELDS, check_cluster
+from broker_core.lab.kafka.options import check_cluster
 from broker_core.lab.kafka.server_rules import SERVER_RULES, assigns_at_server
 from broker_core.lab.lesson.lesson import CLUSTER, GROUPS, PULSAR, RABBITMQ, TUBEMQ, Lesson, lesson_from_json
 from broker_core.lab.limits import DEFAULT_LIMITS, Limits
 from broker_core.lab.older_names import renamed
 from broker_core.lab.pulsar import lane as pulsar
-from broker_core.lab.pulsar.options import PULSAR_FIELDS, check_pulsar
+from broker_core.lab.pulsar.options import check_pulsar
 from broker_core.lab.rabbitmq import lane as rabbitmq
-from broker_core.lab.rabbitmq.topology import PREFETCH_MAX, check_topology
+from broker_core.lab.rabbitmq.options import check_rabbitmq
+from broker_core.lab.settings import (
+    KAFKA_PARTITIONS,
+    LANE_SETTINGS,
+    SEED,
+    TUBEMQ_PARTITIONS,
+    consumer_rate,
+    consumers,
+    network_delay,
+)
 from broker_core.lab.shared.in_flight import Watch
 from broker_core.lab.shared.lane import Lane
 from broker_core.lab.shared.setup import LaneSetup
 from broker_core.lab.sizing import check_scenario_size
 from broker_core.lab.topic import workload_topic
 from broker_core.lab.tubemq import lane as tubemq
-from broker_core.lab.tubemq.options import TUBEMQ_FIELDS, check_tubemq
+from broker_core.lab.tubemq.options import check_tubemq
 from broker_core.lab.workload.parse import workload_from_json
 
 
@@ -52,17 +60,12 @@ DEFAULT_ALGORITHM = MappingProxyType(
     {"pulsar": "consistent_hash", "kafka": "range", "tubemq": "modulo", "rabbitmq": "prefetch_5"}
 )
 LANES_MAX = 8
-PARTITIONS_MAX = cluster.PARTITIONS_MAX
-"""Of a topic, in Kafka and TubeMQ."""
-NETWORK_DELAY_MAX_US = 1_000_000
-SEED_MAX = 2**63 - 1
 _FIELDS = {"name", "seed", "workload", "lanes", "consumers", "consumer_rate", "lesson"}
 _LANE_FIELDS = {
-    "pulsar": {"network_delay_us", *PULSAR_FIELDS},
-    "kafka": {"partitions", "topic", "network_delay_us", *CLUSTER_FIELDS},
-    "tubemq": {"partitions", "topic", "network_delay_us", *TUBEMQ_FIELDS},
-    "rabbitmq": {"topic", "prefetch", "consumer_timeout_ms", "topology", "network_delay_us"},
+    model: {"id", "model", "algorithm", *(each.name for each in settings)}
+    for model, settings in LANE_SETTINGS.items()
 }
+_OF_OLDER_LABS = {"kafka": {"cluster"}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,19 +118,20 @@ def scenario_from_json(raw: object, limits: Limits = DEFAULT_LIMITS) -> Scenario
     name = raw.get("name", "demo")
     if not isinstance(name, str) or not 1 <= len(name) <= 64 or not name.isprintable():
         raise CommandError("name", "must be 1 to 64 printable characters")
-    seed = whole("seed", raw.get("seed", 7), 0, SEED_MAX)
+    seed = SEED.check(raw.get("seed", SEED.default), SEED.name)
     workload = workload_from_json(raw.get("workload", {}), limits, seed)
     accepted = workload.to_json()
     lanes = _check_lanes(raw.get("lanes"), workload_topic(accepted))
-    consumers = whole("consumers", raw.get("consumers", 3), 0, limits.consumers_max)
-    check_scenario_size(lanes, "lanes", consumers, workload.key_count or 0, limits)
+    count, rate = consumers(limits), consumer_rate(limits)
+    joined = count.check(raw.get(count.name, count.default), count.name)
+    check_scenario_size(lanes, "lanes", joined, workload.key_count or 0, limits)
     return Scenario(
         name=name,
         seed=seed,
         workload=accepted,
         lanes=lanes,
-        consumers=consumers,
-        consumer_rate=whole("consumer_rate", raw.get("consumer_rate", 10), 1, limits.service_per_second_max),
+        consumers=joined,
+        consumer_rate=rate.check(raw.get(rate.name, rate.default), rate.name),
         lesson=lesson_from_json(raw["lesson"], {lane.id: pages_of(lane) for lane in lanes}, limits)
         if raw.get("lesson") is not None
         else None,
@@ -169,7 +173,7 @@ def _check_lanes(raw: object, topic: str) -> tuple[LaneSpec, ...]:
         model = entry.get("model")
         if not isinstance(model, str) or model not in LANE_KINDS:
             raise CommandError(f"{where}.model", "must be one of {choices}", choices=Names(LANE_KINDS))
-        refuse_unknown(entry, {"id", "model", "algorithm"} | _LANE_FIELDS[model], f"{where}.", where)
+        refuse_unknown(entry, _LANE_FIELDS[model] | _OF_OLDER_LABS.get(model, set()), f"{where}.", where)
         lane_id = entry.get("id", model)
         if not isinstance(lane_id, str) or not LANE_ID.fullmatch(lane_id) or lane_id in ("all", "lab"):
             raise CommandError(
@@ -210,29 +214,21 @@ def _check_algorithm(model: str, algorithm: object, entry: Json, where: str) -> 
 
 def _check_options(model: str, entry: Json, where: str, source_topic: str) -> Json:
     options: Json = {}
-    if "network_delay_us" in entry:
-        options["network_delay_us"] = whole(
-            f"{where}.network_delay_us", entry["network_delay_us"], 1, NETWORK_DELAY_MAX_US
-        )
+    delay = network_delay("")
+    if delay.name in entry:
+        options[delay.name] = delay.check(entry[delay.name], f"{where}.{delay.name}")
     if model == "pulsar":
         return options | check_pulsar(entry, where)
     topic = entry.get("topic", source_topic)
     if not isinstance(topic, str) or not LANE_ID.fullmatch(topic):
         raise CommandError(f"{where}.topic", "must be 1 to 32 lower-case letters, digits, _ or -")
     options["topic"] = topic
-    if model in ("kafka", "tubemq"):
-        options["partitions"] = whole(f"{where}.partitions", entry.get("partitions", 12), 1, PARTITIONS_MAX)
+    if model == "rabbitmq":
+        return options | check_rabbitmq(entry, where)
+    partitions = KAFKA_PARTITIONS if model == "kafka" else TUBEMQ_PARTITIONS
+    options["partitions"] = partitions.check(
+        entry.get("partitions", partitions.default), f"{where}.partitions"
+    )
     if model == "kafka":
-        options |= check_cluster(entry, where, topic)
-    if model == "tubemq":
-        options |= check_tubemq(entry, where, options["partitions"])
-    if "prefetch" in entry:
-        # Instead of the number in the algorithm's name, until the lane is switched to another.
-        options["prefetch"] = whole(f"{where}.prefetch", entry["prefetch"], 0, PREFETCH_MAX)
-    if "consumer_timeout_ms" in entry:
-        options["consumer_timeout_ms"] = whole(
-            f"{where}.consumer_timeout_ms", entry["consumer_timeout_ms"], 0, rabbitmq.CONSUMER_TIMEOUT_MAX_MS
-        )
-    if entry.get("topology") is not None:
-        options["topology"] = check_topology(entry["topology"], f"{where}.topology")
-    return options
+        return options | check_cluster(entry, where, topic)
+    return options | check_tubemq(entry, where, options["partitions"])

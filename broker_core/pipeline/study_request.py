@@ -15,7 +15,7 @@ from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.lab.fields import LANE_ID, refuse_unknown, whole
 from broker_core.lab.limits import DEFAULT_LIMITS
-from broker_core.lab.scenario import SEED_MAX
+from broker_core.lab.settings import SEED_MAX
 from broker_core.pipeline.constraints import constraints_check
 from broker_core.pipeline.members import history_check, history_steps
 from broker_core.pipeline.recommend import weights_check

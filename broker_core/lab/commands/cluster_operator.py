@@ -265,8 +265,8 @@ def topic_name(value: object) -> str:
 def topic_settings(args: Json) -> dict[str, int | str]:
     """What a topic sets for its own logs. Raises CommandError at the field that is wrong."""
     found: dict[str, int | str] = {
-        name: whole(f"args.{name}", args[name], low, high)
-        for name, (low, high) in TOPIC_NUMBERS.items()
+        name: setting.check(args[name], f"args.{name}")
+        for name, setting in TOPIC_NUMBERS.items()
         if name in args
     }
     if "cleanup_policy" in args:

@@ -21,6 +21,7 @@ from broker_core.kafka.client.group_consumer.settings import (
     AUTO,
     CLASSIC,
     CONSUMER,
+    EARLIEST,
     ISOLATION_LEVELS,
     NEVER,
     OFFSET_RESETS,
@@ -33,113 +34,78 @@ from broker_core.kafka.log.settings import DAY_MS, UNLIMITED
 from broker_core.kafka.log.topic_config import COMPACT, DELETE
 from broker_core.kafka.replication.fetcher import Truncation
 from broker_core.lab.fields import LANE_ID, refuse_unknown, whole
+from broker_core.lab.setting import LIST, TABLE, Setting, choice, number
 from broker_core.lab.shared.readers import OWN_GROUP
 
 BROKERS = 3
 CLUSTER_OF_ONE: Mapping[str, int] = MappingProxyType({"brokers": 1, "replication_factor": 1})
 UNIFORM, RANGE = "uniform", "range"
 """The assignors of the server (KIP-848), its default first."""
-CLUSTER_FIELDS = (
-    "cluster",
-    "brokers",
-    "replication_factor",
-    "min_insync_replicas",
-    "unclean_election",
-    "acks",
-    "idempotence",
-    "truncation",
-    "lag_messages_max",
-    "racks",
-    "group_protocol",
-    "remote_assignor",
-    "offsets_partitions",
-    "static_members",
-    "commits",
-    "more_topics",
-    "auto_offset_reset",
-    "isolation_level",
-    "migration_policy",
-    "group_coordinator",
-    "session_timeout_ms",
-    "heartbeat_interval_ms",
-    "max_poll_interval_ms",
-    "max_poll_records",
-    "metadata_max_age_ms",
-    "auto_commit_interval_ms",
-    "group_max_size",
-    "initial_rebalance_delay_ms",
-    "offsets_retention_minutes",
-    "offsets_retention_check_interval_ms",
-    "groups",
-    "placement_seed",
-    "retention_ms",
-    "retention_bytes",
-    "segment_ms",
-    "segment_bytes",
-    "cleanup_policy",
-    "min_cleanable_dirty_ratio_percent",
-    "delete_retention_ms",
-    "min_compaction_lag_ms",
-    "max_compaction_lag_ms",
-    "retention_check_interval_ms",
-)
 YEAR_MS = 365 * DAY_MS
-TOPIC_NUMBERS: Mapping[str, tuple[int, int]] = MappingProxyType(
-    {
-        "retention_ms": (UNLIMITED, YEAR_MS),
-        "retention_bytes": (UNLIMITED, 1 << 40),
-        "segment_ms": (1_000, YEAR_MS),
-        "segment_bytes": (BATCH_SIZE, 1 << 30),
-        "min_cleanable_dirty_ratio_percent": (0, 100),
-        "delete_retention_ms": (0, YEAR_MS),
-        "min_compaction_lag_ms": (0, YEAR_MS),
-        "max_compaction_lag_ms": (1, YEAR_MS),
-    }
-)
-"""Numbers that a topic may set for its own logs (`TopicConfig`) -> the lowest and highest value. A segment holds
-at least a full batch of the lane's producer."""
 CLEANUP_POLICIES = (DELETE, COMPACT, f"{COMPACT},{DELETE}")
-TOPIC_SETTINGS = ("cleanup_policy", *TOPIC_NUMBERS)
-_NUMBERS: Mapping[str, tuple[int, int]] = MappingProxyType(
-    {
-        **TOPIC_NUMBERS,
-        "retention_check_interval_ms": (5_000, 3_600_000),
-        "min_insync_replicas": (1, BROKERS_MAX),
-        "lag_messages_max": (1, 2**31 - 1),
-        "offsets_partitions": (1, 50),
-        "session_timeout_ms": (6_000, 1_800_000),
-        "heartbeat_interval_ms": (100, 600_000),
-        "max_poll_interval_ms": (1_000, 3_600_000),
-        "max_poll_records": (1, 500),
-        "metadata_max_age_ms": (100, 3_600_000),
-        "auto_commit_interval_ms": (100, 3_600_000),
-        "group_max_size": (1, 1_000),
-        "initial_rebalance_delay_ms": (0, 60_000),
-        "offsets_retention_minutes": (1, 10_080),
-        "offsets_retention_check_interval_ms": (1_000, 600_000),
-        "placement_seed": (0, 2**31 - 1),
-    }
-)
-"""Option -> its lowest and highest value; without it the original's default holds."""
 MORE_TOPICS_MAX, MORE_PARTITIONS_MAX = 4, 64
 GROUPS_MAX = READERS_MAX = 8
-_CHOICES: Mapping[str, tuple[object, ...]] = MappingProxyType(
-    {
-        "acks": (-1, 0, 1),
-        "truncation": tuple(kind.value for kind in Truncation),
-        "group_protocol": (CLASSIC, CONSUMER),
-        "remote_assignor": (UNIFORM, RANGE),
-        "cleanup_policy": CLEANUP_POLICIES,
-        "unclean_election": (True, False),
-        "idempotence": (True, False),
-        "static_members": (True, False),
-        "commits": (AUTO, SYNC, ASYNC, NEVER),
-        "migration_policy": tuple(MIGRATION_POLICIES),
-        "group_coordinator": (NEW, OLD),
-        "isolation_level": tuple(ISOLATION_LEVELS),
-        "auto_offset_reset": OFFSET_RESETS,
-    }
+CLUSTER, PRODUCER, GROUP, LOG = "cluster", "producer", "group", "log"
+"""Where a form has a setting."""
+_PER_TOPIC = (
+    number("retention_ms", UNLIMITED, YEAR_MS, unit="ms", group=LOG),
+    number("retention_bytes", UNLIMITED, 1 << 40, unit="byte", group=LOG),
+    number("segment_ms", 1_000, YEAR_MS, unit="ms", group=LOG),
+    number("segment_bytes", BATCH_SIZE, 1 << 30, unit="byte", group=LOG),
+    number("min_cleanable_dirty_ratio_percent", 0, 100, 50, "percent", group=LOG),
+    number("delete_retention_ms", 0, YEAR_MS, unit="ms", group=LOG),
+    number("min_compaction_lag_ms", 0, YEAR_MS, 0, "ms", group=LOG),
+    number("max_compaction_lag_ms", 1, YEAR_MS, unit="ms", group=LOG),
 )
+"""Numbers that a topic may set for its own logs (`TopicConfig`). A segment holds at least a full batch of the
+lane's producer."""
+TOPIC_NUMBERS: Mapping[str, Setting] = MappingProxyType({each.name: each for each in _PER_TOPIC})
+TOPIC_SETTINGS = ("cleanup_policy", *TOPIC_NUMBERS)
+_OWN_CHECK = (
+    number("brokers", 1, BROKERS_MAX, BROKERS, group=CLUSTER),
+    number("replication_factor", 1, BROKERS_MAX, group=CLUSTER),
+    Setting("racks", LIST, group=CLUSTER),
+    Setting("more_topics", TABLE, group=CLUSTER),
+    Setting("groups", TABLE, group=GROUP),
+)
+"""What is checked together with another setting, or is no single value."""
+_NUMBERS = (
+    *_PER_TOPIC,
+    number("retention_check_interval_ms", 5_000, 3_600_000, 15_000, "ms", group=LOG),
+    number("min_insync_replicas", 1, BROKERS_MAX, 1, group=CLUSTER),
+    number("lag_messages_max", 1, 2**31 - 1, unit="record", group=CLUSTER),
+    number("offsets_partitions", 1, 50, 50, group=CLUSTER),
+    number("session_timeout_ms", 6_000, 1_800_000, 45_000, "ms", group=GROUP),
+    number("heartbeat_interval_ms", 100, 600_000, unit="ms", group=GROUP),
+    number("max_poll_interval_ms", 1_000, 3_600_000, 300_000, "ms", group=GROUP),
+    number("max_poll_records", 1, 500, 1, "record", group=GROUP),
+    number("metadata_max_age_ms", 100, 3_600_000, 300_000, "ms", group=GROUP),
+    number("auto_commit_interval_ms", 100, 3_600_000, 5_000, "ms", group=GROUP),
+    number("group_max_size", 1, 1_000, group=GROUP),
+    number("initial_rebalance_delay_ms", 0, 60_000, 3_000, "ms", group=GROUP),
+    number("offsets_retention_minutes", 1, 10_080, 10_080, "minute", group=GROUP),
+    number("offsets_retention_check_interval_ms", 1_000, 600_000, 600_000, "ms", group=GROUP),
+    number("placement_seed", 0, 2**31 - 1, group=CLUSTER),
+)
+MORE_TOPICS_MAX, MORE_PARTITIONS_MAX = 4, 64
+GROUPS_MAX = READERS_MAX = 8
+_CHOICES = (
+    choice("acks", (-1, 0, 1), -1, group=PRODUCER),
+    choice("truncation", tuple(kind.value for kind in Truncation), Truncation.FETCH.value, group=CLUSTER),
+    choice("group_protocol", (CLASSIC, CONSUMER), CLASSIC, group=GROUP, changed_by="group_restart"),
+    choice("remote_assignor", (UNIFORM, RANGE), group=GROUP),
+    choice("cleanup_policy", CLEANUP_POLICIES, DELETE, group=LOG),
+    choice("unclean_election", (True, False), False, group=CLUSTER),
+    choice("idempotence", (True, False), group=PRODUCER),
+    choice("static_members", (True, False), False, group=GROUP),
+    choice("commits", (AUTO, SYNC, ASYNC, NEVER), AUTO, group=GROUP),
+    choice("migration_policy", tuple(MIGRATION_POLICIES), next(iter(MIGRATION_POLICIES)), group=GROUP),
+    choice("group_coordinator", (NEW, OLD), NEW, group=GROUP),
+    choice("isolation_level", tuple(ISOLATION_LEVELS), next(iter(ISOLATION_LEVELS)), group=GROUP),
+    choice("auto_offset_reset", OFFSET_RESETS, EARLIEST, group=GROUP),
+)
+KAFKA_SETTINGS = (*_OWN_CHECK, *_NUMBERS, *_CHOICES)
+CLUSTER_FIELDS = ("cluster", *(each.name for each in KAFKA_SETTINGS))
 
 
 def check_cluster(entry: Json, where: str, topic: str) -> Json:
@@ -156,18 +122,9 @@ def check_cluster(entry: Json, where: str, topic: str) -> Json:
     options["replication_factor"] = whole(
         f"{where}.replication_factor", entry.get("replication_factor", min(3, brokers)), 1, brokers
     )
-    for name, (low, high) in _NUMBERS.items():
-        if name in entry:
-            options[name] = whole(f"{where}.{name}", entry[name], low, high)
-    for name, choices in _CHOICES.items():
-        if name in entry:
-            if entry[name] not in choices or type(entry[name]) is not type(choices[0]):
-                raise CommandError(
-                    f"{where}.{name}",
-                    "must be one of {choices}",
-                    choices=Names(str(choice) for choice in choices),
-                )
-            options[name] = entry[name]
+    for setting in (*_NUMBERS, *_CHOICES):
+        if setting.name in entry:
+            options[setting.name] = setting.check(entry[setting.name], f"{where}.{setting.name}")
     check_lags(options, f"{where}.")
     if options.get("idempotence") and options.get("acks", -1) != -1:
         raise CommandError(f"{where}.acks", "the idempotent producer needs acks=-1")

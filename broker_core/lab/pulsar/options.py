@@ -7,12 +7,12 @@ the least and the most that we let anybody ask for.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from types import MappingProxyType
 
 from broker_core.errors import CommandError, Names
 from broker_core.events import Json
 from broker_core.lab.fields import LANE_ID, consumer_name, refuse_unknown, whole
+from broker_core.lab.setting import TABLE, Setting, choice, number, switch
 from broker_core.pulsar.client.producer import DEFAULT, KEY_BASED
 from broker_core.pulsar.commands import SUBSCRIPTION
 from broker_core.pulsar.selectors import POINTS_MAX
@@ -35,59 +35,52 @@ READER_TYPES = ("exclusive", "failover", "shared")
 """Of another subscription, the default first. Key_Shared is the lane's own rule."""
 HOUR_US = 3_600_000_000
 
-NUMBERS: Mapping[str, tuple[int, int]] = MappingProxyType(
-    {
-        # Below 2 the client could never grant half of its queue again.
-        "receiver_queue_size": (2, 100_000),
-        "points": (1, POINTS_MAX),
-        "partitions": (0, PARTITIONS_MAX),
-        "topics": (1, TOPICS_MAX),
-        "batching_delay_us": (1, 10_000_000),
-        "fails_every": (0, 1_000_000),
-        "max_redeliver": (1, 1_000),
-        "nack_delay_us": (100_000, HOUR_US),
-        "nack_backoff_max_us": (100_000, HOUR_US),
-        "ack_timeout_us": (1_000_000, HOUR_US),
-        "unacked_max": (0, 1_000_000),
-        "unacked_all_max": (0, 10_000_000),
-        "failover_delay_us": (0, 60_000_000),
-        "retention": (0, 100_000),
-        "delayed_every": (1, 1_000_000),
-        "delay_us": (1, HOUR_US),
-        "ordering_keys": (1, 1_000_000),
-    }
+SUBSCRIBING, ACKING, PRODUCER = "subscription", "acknowledgement", "producer"
+"""Where a form has a setting."""
+# Below 2 the client could never grant half of its queue again.
+RECEIVER_QUEUE = number("receiver_queue_size", 2, 100_000, 1_000, "message", group=SUBSCRIBING)
+_SIMPLE = (
+    RECEIVER_QUEUE,
+    number("points", 1, POINTS_MAX, group=SUBSCRIBING),
+    number("partitions", 0, PARTITIONS_MAX, 12, group=SUBSCRIBING),
+    number("topics", 1, TOPICS_MAX, group=SUBSCRIBING),
+    number("batching_delay_us", 1, 10_000_000, 1_000, "us", group=PRODUCER),
+    number("fails_every", 0, 1_000_000, 0, group=ACKING),
+    number("max_redeliver", 1, 1_000, group=ACKING),
+    number("nack_delay_us", 100_000, HOUR_US, 60_000_000, "us", group=ACKING),
+    number("nack_backoff_max_us", 100_000, HOUR_US, unit="us", group=ACKING),
+    number("ack_timeout_us", 1_000_000, HOUR_US, unit="us", group=ACKING),
+    number("unacked_max", 0, 1_000_000, 50_000, "message", group=ACKING),
+    number("unacked_all_max", 0, 10_000_000, 200_000, "message", group=ACKING),
+    number("failover_delay_us", 0, 60_000_000, 1_000_000, "us", group=SUBSCRIBING),
+    number("retention", 0, 100_000, 0, "message", group=SUBSCRIBING),
+    number("delayed_every", 1, 1_000_000, group=PRODUCER),
+    number("delay_us", 1, HOUR_US, unit="us", group=PRODUCER),
+    number("ordering_keys", 1, 1_000_000, group=PRODUCER),
+    choice("order", ORDERS, ORDERS[0], group=SUBSCRIBING, changed_by="set_order"),
+    choice("batching", (DEFAULT, KEY_BASED), group=PRODUCER),
+    choice("initial_position", (LATEST, EARLIEST), LATEST, group=SUBSCRIBING),
+    switch("acks_cumulatively", group=ACKING),
+    switch("batch_index_acks", group=ACKING),
+    switch("retry_topic", group=ACKING),
+    switch("failover_ring", group=SUBSCRIBING),
+    switch("receipts", group=PRODUCER),
+    switch("deduplication", group=PRODUCER),
 )
-CHOICES: Mapping[str, tuple[str, ...]] = MappingProxyType({
-    "order": ORDERS, "batching": (DEFAULT, KEY_BASED), "initial_position": (LATEST, EARLIEST),
-})  # fmt: skip
-"""The default first, of an order."""
-SWITCHES = (
-    "acks_cumulatively",
-    "batch_index_acks",
-    "retry_topic",
-    "failover_ring",
-    "receipts",
-    "deduplication",
+PULSAR_SETTINGS = (
+    *_SIMPLE,
+    Setting("priorities", TABLE, group=SUBSCRIBING),
+    Setting("subscriptions", TABLE, group=SUBSCRIBING),
 )
-PULSAR_FIELDS = frozenset({*NUMBERS, *CHOICES, *SWITCHES, "priorities", "subscriptions"})
+PULSAR_FIELDS = frozenset(each.name for each in PULSAR_SETTINGS)
 
 
 def check_pulsar(entry: Json, where: str) -> Json:
     """The options of a Pulsar lane. Raises CommandError at the field that is wrong."""
-    options: Json = {"receiver_queue_size": 1000}
-    for name, (low, high) in NUMBERS.items():
-        if name in entry:
-            options[name] = whole(f"{where}.{name}", entry[name], low, high)
-    for name, choices in CHOICES.items():
-        if name in entry:
-            if entry[name] not in choices:
-                raise CommandError(f"{where}.{name}", "must be one of {choices}", choices=Names(choices))
-            options[name] = entry[name]
-    for name in SWITCHES:
-        if name in entry:
-            if not isinstance(entry[name], bool):
-                raise CommandError(f"{where}.{name}", "must be true or false")
-            options[name] = entry[name]
+    options: Json = {RECEIVER_QUEUE.name: RECEIVER_QUEUE.default}
+    for setting in _SIMPLE:
+        if setting.name in entry:
+            options[setting.name] = setting.check(entry[setting.name], f"{where}.{setting.name}")
     if "topics" in options and "partitions" in options:
         raise CommandError(
             f"{where}.topics", "give either topics, none of which has partitions, or partitions of one topic"

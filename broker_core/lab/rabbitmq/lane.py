@@ -48,7 +48,6 @@ from broker_core.sim.program import Leave, Order, Program
 from broker_core.sim.slot import RUNNING, Slot
 
 PREFETCH = {"prefetch_5": 5, "prefetch_1": 1, "prefetch_unlimited": 0}
-CONSUMER_TIMEOUT_MAX_MS = 86_400_000
 
 
 def algorithms() -> list[Json]:

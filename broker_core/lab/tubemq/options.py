@@ -11,31 +11,36 @@ over           configured: rules that deal partitions out share all that is conf
 
 from __future__ import annotations
 
-from broker_core.errors import CommandError, Names
+from broker_core.errors import CommandError
 from broker_core.events import Json
-from broker_core.lab.fields import whole
+from broker_core.lab.setting import choice, number
 from broker_core.lab.tubemq.nodes import MASTERS, NEWCOMER_FIRST, NOT_USED, RESTART_ALL
 from broker_core.lab.tubemq.sharing import OVER
 
 BROKERS_MAX = 100
-TUBEMQ_FIELDS = frozenset({"brokers", "masters", "source_count", "scale_out", "over"})
-CHOICES = {"scale_out": (RESTART_ALL, NEWCOMER_FIRST), "over": OVER}
+CLUSTER, CLIENTS = "cluster", "clients"
+"""Where a form has a setting."""
+BROKERS = number("brokers", 1, BROKERS_MAX, 3, group=CLUSTER)
+_SIMPLE = (
+    number("masters", 1, len(MASTERS), 1, group=CLUSTER),
+    choice("scale_out", (RESTART_ALL, NEWCOMER_FIRST), RESTART_ALL, group=CLIENTS),
+    choice("over", OVER, OVER[0], group=CLIENTS),
+)
+SOURCE_COUNT = choice("source_count", (NOT_USED,), group=CLIENTS)
+TUBEMQ_SETTINGS = (BROKERS, *_SIMPLE, SOURCE_COUNT)
+TUBEMQ_FIELDS = frozenset(each.name for each in TUBEMQ_SETTINGS)
 
 
 def check_tubemq(entry: Json, where: str, partitions: int) -> Json:
     """The options of a lane; those that it does not name and that have no number are left out. Raises CommandError."""
-    options: Json = {"brokers": whole(f"{where}.brokers", entry.get("brokers", 3), 1, BROKERS_MAX)}
+    options: Json = {"brokers": BROKERS.check(entry.get("brokers", BROKERS.default), f"{where}.brokers")}
     if partitions % options["brokers"]:
         raise CommandError(f"{where}.partitions", "must be a multiple of the number of brokers")
-    if "masters" in entry:
-        options["masters"] = whole(f"{where}.masters", entry["masters"], 1, len(MASTERS))
     if entry.get("source_count") is not None:
         if entry["source_count"] != NOT_USED or isinstance(entry["source_count"], bool):
             raise CommandError(f"{where}.source_count", "must be -1 or left out")
         options["source_count"] = NOT_USED
-    for name, choices in CHOICES.items():
-        if name in entry:
-            if entry[name] not in choices:
-                raise CommandError(f"{where}.{name}", "must be one of {choices}", choices=Names(choices))
-            options[name] = entry[name]
+    for setting in _SIMPLE:
+        if setting.name in entry:
+            options[setting.name] = setting.check(entry[setting.name], f"{where}.{setting.name}")
     return options

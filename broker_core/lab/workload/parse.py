@@ -16,6 +16,7 @@ from typing import Any
 
 from broker_core.errors import CommandError, Names
 from broker_core.lab.limits import DEFAULT_LIMITS, Limits
+from broker_core.lab.setting import DECIMAL, TABLE, TEXT, WHOLE, Setting, choice, number
 from broker_core.lab.workload.base import Workload
 from broker_core.lab.workload.flights import KEY_COLUMNS, FlightsWorkload
 from broker_core.lab.workload.synthetic import HotKeyWorkload, UniformWorkload, ZipfWorkload
@@ -28,15 +29,34 @@ DEFAULT_KEYS = 1_000
 DEFAULT_EXPONENT = 1.1
 DEFAULT_SHARE = 0.3
 EXPONENT_MAX = 5
+GROUP = "workload"
+"""Where a form has a setting."""
+MADE_UP = ("uniform", "zipf", "hot_key")
 
-_FIELDS = {
-    "flights": {"key"},
-    "uniform": {"keys"},
-    "zipf": {"keys", "exponent"},
-    "hot_key": {"keys", "share"},
-    "keys": {"name", "keys", "keyless"},
-}
-KINDS = tuple(_FIELDS)
+
+def workload_settings(limits: Limits = DEFAULT_LIMITS) -> dict[str, tuple[Setting, ...]]:
+    """Kind -> what it sets beside the rate, the default kind first. keys: with one hot key there is another beside
+    it."""
+    keys = {
+        kind: number("keys", 2 if kind == "hot_key" else 1, limits.keys_max, DEFAULT_KEYS, group=GROUP)
+        for kind in MADE_UP
+    }
+    exponent = Setting("exponent", DECIMAL, 0, EXPONENT_MAX, DEFAULT_EXPONENT, group=GROUP)
+    return {
+        "flights": (choice("key", tuple(KEY_COLUMNS), next(iter(KEY_COLUMNS)), group=GROUP),),
+        "uniform": (keys["uniform"],),
+        "zipf": (keys["zipf"], exponent),
+        "hot_key": (keys["hot_key"], Setting("share", DECIMAL, 0, 1, DEFAULT_SHARE, group=GROUP)),
+        "keys": (Setting("name", TEXT), Setting("keys", TABLE), Setting("keyless", WHOLE)),
+    }
+
+
+def record_rate(limits: Limits = DEFAULT_LIMITS) -> Setting:
+    """Of every kind."""
+    return number("rate", 1, limits.records_per_second_max, DEFAULT_RATE, "per_second", group=GROUP)
+
+
+KINDS = tuple(workload_settings())
 
 
 def workload_from_json(data: Any, limits: Limits = DEFAULT_LIMITS, seed: int = 7) -> Workload:
@@ -52,45 +72,35 @@ def workload_from_json(data: Any, limits: Limits = DEFAULT_LIMITS, seed: int = 7
     if not isinstance(data, Mapping):
         raise CommandError("workload", "must be an object")
     kind = data.get("kind", "flights")
-    if not isinstance(kind, str) or kind not in _FIELDS:
-        raise CommandError("workload.kind", "must be one of {choices}", choices=Names(_FIELDS))
-    unknown = sorted(str(name) for name in data if name not in _FIELDS[kind] | {"kind", "rate"})
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise CommandError("workload.kind", "must be one of {choices}", choices=Names(KINDS))
+    settings = {each.name: each for each in workload_settings(limits)[kind]}
+    unknown = sorted(str(name) for name in data if name not in (*settings, "kind", "rate"))
     if unknown:
         raise CommandError(f"workload.{unknown[0][:40]}", "is not a field of the workload {kind}", kind=kind)
-    rate = _whole(data, "rate", DEFAULT_RATE, 1, limits.records_per_second_max)
+    rate = _given(data, record_rate(limits))
     if kind == "flights":
-        key_by = data.get("key", "tail_number")
-        if not isinstance(key_by, str) or key_by not in KEY_COLUMNS:
-            raise CommandError("workload.key", "must be one of {choices}", choices=Names(KEY_COLUMNS))
-        return FlightsWorkload(rate, key_by)
+        return FlightsWorkload(rate, _given(data, settings["key"]))
     if kind == "keys":
         return keys_workload(data, rate, seed)
-    # One hot key needs another beside it.
-    keys = _whole(data, "keys", DEFAULT_KEYS, 2 if kind == "hot_key" else 1, limits.keys_max)
+    keys = _given(data, settings["keys"])
     if kind == "zipf":
-        return ZipfWorkload(
-            rate, keys, seed, _fixed_point(data, "exponent", DEFAULT_EXPONENT, EXPONENT_MAX, 1_000)
-        )
+        return ZipfWorkload(rate, keys, seed, _fixed_point(data, settings["exponent"], 1_000))
     if kind == "hot_key":
-        return HotKeyWorkload(rate, keys, seed, _fixed_point(data, "share", DEFAULT_SHARE, 1, 1_000_000))
+        return HotKeyWorkload(rate, keys, seed, _fixed_point(data, settings["share"], 1_000_000))
     return UniformWorkload(rate, keys, seed)
 
 
-def _whole(data: Mapping[str, Any], name: str, default: int, low: int, high: int) -> int:
-    value = data.get(name, default)
-    if type(value) is not int or not low <= value <= high:
-        raise CommandError(
-            f"workload.{name}", "must be a whole number from {low} to {high}", low=low, high=high
-        )
-    return value
+def _given(data: Mapping[str, Any], setting: Setting) -> Any:
+    return setting.check(data.get(setting.name, setting.default), f"workload.{setting.name}")
 
 
-def _fixed_point(data: Mapping[str, Any], name: str, default: float, high: int, units: int) -> int:
-    """The number 0..high in whole units of 1/units: from here on a float can no longer decide a key."""
-    value = data.get(name, default)
-    if type(value) not in (int, float) or not 0 <= value <= high:  # neither NaN nor an infinity passes
-        raise CommandError(f"workload.{name}", "must be a number from {low} to {high}", low=0, high=high)
+def _fixed_point(data: Mapping[str, Any], setting: Setting, units: int) -> int:
+    """The number in whole units of 1/units: from here on a float can no longer decide a key."""
+    value, field = data.get(setting.name, setting.default), f"workload.{setting.name}"
+    if type(value) not in (int, float) or not setting.low <= value <= setting.high:  # no NaN, no infinity
+        raise CommandError(field, "must be a number from {low} to {high}", low=setting.low, high=setting.high)
     scaled = Decimal(repr(value)) * units
     if scaled != int(scaled):
-        raise CommandError(f"workload.{name}", "may have at most {count} decimals", count=len(str(units)) - 1)
+        raise CommandError(field, "may have at most {count} decimals", count=len(str(units)) - 1)
     return int(scaled)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from broker_core.errors import InvariantError
-from broker_core.lab.scenario import PARTITIONS_MAX
+from broker_core.lab.settings import PARTITIONS_MAX
 from broker_core.lab.shared.bill import Bill
 from broker_core.lab.shared.lane import Lane
 from broker_core.pipeline.strategies.base import NOBODY, Param, RouteTable, SlotRule, Step, Strategy

@@ -21,7 +21,8 @@ from broker_core.lab.lesson.file import line_of_check, line_of_step, read_file, 
 from broker_core.lab.lesson.file_error import FileError
 from broker_core.lab.lesson.lesson import LANGUAGES, Lesson, Step
 from broker_core.lab.lesson.play import Came, OrderRefused, play
-from broker_core.lab.scenario import SEED_MAX, Scenario
+from broker_core.lab.scenario import Scenario
+from broker_core.lab.settings import SEED_MAX
 from dashboard.formats import clock, fill
 from dashboard.lesson_words import asks_words, came_words
 from dashboard.limits import core_limits

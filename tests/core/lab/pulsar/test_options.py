@@ -7,14 +7,17 @@ import pytest
 
 from broker_core.errors import CommandError
 from broker_core.lab.pulsar.options import (
-    CHOICES,
-    NUMBERS,
-    SWITCHES,
+    PULSAR_SETTINGS,
     check_priorities,
     check_pulsar,
     check_subscriptions,
 )
+from broker_core.lab.setting import CHOICE, SWITCH, WHOLE
 from broker_core.pulsar.commands import SUBSCRIPTION
+
+NUMBERS = {each.name: (each.low, each.high) for each in PULSAR_SETTINGS if each.kind == WHOLE}
+CHOICES = {each.name: each.choices for each in PULSAR_SETTINGS if each.kind == CHOICE}
+SWITCHES = [each.name for each in PULSAR_SETTINGS if each.kind == SWITCH]
 
 NEEDS: dict[str, dict[str, Any]] = {
     "delayed_every": {"delay_us": 1},

@@ -1,0 +1,29 @@
+"""What a scenario may say of a RabbitMQ lane, beside its algorithm."""
+
+from __future__ import annotations
+
+from broker_core.events import Json
+from broker_core.lab.rabbitmq.topology import PREFETCH_MAX, check_topology
+from broker_core.lab.setting import TABLE, Setting, number
+
+QUEUE = "queue"
+"""Where a form has a setting."""
+DAY_MS = 86_400_000
+_SIMPLE = (
+    # Instead of the number in the algorithm's name, until the lane is switched to another.
+    number("prefetch", 0, PREFETCH_MAX, unit="message", group=QUEUE, changed_by="rabbitmq_consume"),
+    number("consumer_timeout_ms", 0, DAY_MS, 1_800_000, "ms", group=QUEUE),
+)
+TOPOLOGY = Setting("topology", TABLE, group=QUEUE)
+RABBITMQ_SETTINGS = (*_SIMPLE, TOPOLOGY)
+
+
+def check_rabbitmq(entry: Json, where: str) -> Json:
+    """The options of a RabbitMQ lane. Raises CommandError at the field that is wrong."""
+    options: Json = {}
+    for setting in _SIMPLE:
+        if setting.name in entry:
+            options[setting.name] = setting.check(entry[setting.name], f"{where}.{setting.name}")
+    if entry.get(TOPOLOGY.name) is not None:
+        options[TOPOLOGY.name] = check_topology(entry[TOPOLOGY.name], f"{where}.{TOPOLOGY.name}")
+    return options
