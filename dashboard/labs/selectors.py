@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.db.models import OuterRef, Subquery
+from django.db.models import OuterRef, QuerySet, Subquery
 from django.utils.translation import gettext as _
 
 from broker_core.events import Json
@@ -130,16 +130,20 @@ def lab_snapshot_text(*, lab_id: str) -> tuple[int, int, str] | None:
     return row.epoch, row.seq, snapshot_text(lab_id, row.epoch, row.seq, row.at_us, row.text)
 
 
-def lab_list(*, visitor: str | None = None, limit: int = 50) -> list[Json]:
-    """The visitor's own labs, newest first; without a visitor the demo. Each as lab_meta with at_us, its
-    virtual time."""
+def labs_listed(*, visitor: str | None = None, limit: int = 50) -> QuerySet[Lab]:
+    """The visitor's own labs, newest first; without a visitor the demo."""
     labs = (
         Lab.objects.filter(visitor_hash=access.token_hash(visitor))
         if visitor
         else Lab.objects.filter(slug__isnull=False)
     )
+    return labs.order_by("-created_at")[:limit]
+
+
+def lab_list(*, visitor: str | None = None, limit: int = 50) -> list[Json]:
+    """The same, each as lab_meta with at_us, its virtual time."""
     at_us = StoredView.objects.filter(pk=OuterRef("pk")).values("at_us")
-    rows = labs.annotate(at_us=Subquery(at_us)).order_by("-created_at")[:limit]
+    rows: Any = labs_listed(visitor=visitor, limit=limit).annotate(at_us=Subquery(at_us))
     return [{**_listed(lab), "at_us": lab.at_us or 0} for lab in rows]
 
 

@@ -24,6 +24,7 @@ from dashboard.sentences.fidelity import FIDELITY, FIDELITY_LINE
 from dashboard.sentences.frame import FRAME
 from dashboard.sentences.glossary import GLOSSARY
 from dashboard.sentences.groups import GROUPS
+from dashboard.sentences.keys import KEYS
 from dashboard.sentences.labs import LABS
 from dashboard.sentences.lanes import LANES
 from dashboard.sentences.learn import LEARN
@@ -40,6 +41,7 @@ from dashboard.sentences.tubemq import TUBEMQ_ORDERS
 EVERYWHERE: Mapping[str, Any] = {
     **CHROME,
     **FRAME,
+    **KEYS,
     **STAGE,
     **LANES,
     **TUBEMQ_ORDERS,

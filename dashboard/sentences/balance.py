@@ -349,7 +349,6 @@ BALANCE = {
     "balance.verb_about.crash": _("Its process dies without a word; nobody replaces it"),
     "balance.verb_about.rejoin": _("A process with its node id starts again"),
     "balance.verb_about.leave": _("It releases all and leaves; the group starts again without it"),
-    "balance.keys": _(
-        "Keys: Space plays and pauses, [ and ] choose a client, A adds one, T shows tables, Esc lets go of a partition."
-    ),
+    "balance.keys.previous": _("Previous client"),
+    "balance.keys.next": _("Next client"),
 }

@@ -374,9 +374,4 @@ CLUSTER = {
     "cluster.column.leads": _("leads"),
     "cluster.yes": _("yes"),
     "cluster.no": _("no"),
-    "cluster.keys": _(
-        "Keys: arrows choose, S stop, X crash, P pause or resume, B come back, "
-        "C cut or heal, N new topic, A more partitions, M move replicas, E elect, U elect unclean, W "
-        "writer, T tables, Space play"
-    ),
 }

@@ -270,10 +270,9 @@ LOG = {
     "log.state.cleaned": _("compacted"),
     "log.state.gone": _(".deleted, waits"),
     "log.state.deleted": _(".deleted, files are removed in {left_us}"),
-    "log.keys": _(
-        "Keys: T shows the pictures as tables, Left and Right step through a look-up, P plays it; "
-        "Space plays or pauses a lab."
-    ),
+    "log.keys.run": _("Play the look-up"),
+    "log.keys.back": _("One step of the look-up back"),
+    "log.keys.next": _("Next step of the look-up"),
     "log.hour": _("h"),
     "log.day": _("d"),
     # Opening a file

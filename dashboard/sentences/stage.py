@@ -217,7 +217,6 @@ STAGE = {
     "chart.table": _("The same as a table"),
     "chart.time": _("virtual time"),
     # Keyboard
-    "keys": _("Keys: A add a consumer, Space play or pause, S one record forward, T tables"),
     "date": _("{day} {month} {time}"),
     "month.1": _("Jan"),
     "month.2": _("Feb"),

@@ -375,8 +375,6 @@ TOPOLOGY = {
     "topology.line.acked": _("acked/s"),
     "topology.axis.messages": _("messages"),
     "topology.axis.rate": _("a second"),
-    "topology.keys": _(
-        "Keys: / routing key, M way of the newest message, [ and ] choose a consumer, A add, P pause or resume, W slow, X "
-        "crash, B rejoin, L leave, K ack all, Q requeue all, D reject all, T tables, Space play"
-    ),
+    "topology.keys.routing_key": _("Write a routing key to try"),
+    "topology.keys.way": _("Show the way of the newest message"),
 }

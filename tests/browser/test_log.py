@@ -324,7 +324,7 @@ def test_a_window_made_narrow_shows_the_active_end(log: Page) -> None:
 # What the sections of the page leave empty between one another, in one column: the largest gap in pixels.
 GAPS = """() => {
   const box = (name) => document.querySelector(name).getBoundingClientRect();
-  const parts = ['#folder', '#ask', '#steps', '#clean', '.below details', '#texts', '#turning', '.below .keys'].map(box);
+  const parts = ['#folder', '#ask', '#steps', '#clean', '.below details', '#texts', '#turning'].map(box);
   return Math.max(box('#clean').top - box('#steps > :last-child').bottom, ...parts.slice(1).map((part, place) => part.top - parts[place].bottom));
 }"""
 

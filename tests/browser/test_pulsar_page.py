@@ -60,7 +60,7 @@ def test_one_stuck_consumer_starves_the_newcomer_and_the_page_says_which_message
     expect(page.locator("#sub")).to_contain_text("Pulsar 3.2")
     expect(page.locator("#sub")).to_contain_text("newcomers wait")
     page.click("#consumers tr[data-name=c1] button")
-    page.keyboard.press("p")
+    page.keyboard.press("z")
     wait_text(page, "#consumers tr.why[data-name=c1]", "Paused while holding")
     page.keyboard.press("a")
     wait_text(page, "#consumers tr.why[data-name=c4]", "Newcomer: nothing from entry")
@@ -72,7 +72,7 @@ def test_one_stuck_consumer_starves_the_newcomer_and_the_page_says_which_message
     ).to_be_visible()
     assert cell(page, "c4", 3) == "0"
     save(page, "pulsar-newcomer")
-    page.keyboard.press("p")
+    page.keyboard.press("z")
     let_pass(page, 15)
     page.wait_for_function(
         "() => !document.querySelector('#strip').textContent.includes('c4 joined at')", timeout=60_000

@@ -309,24 +309,3 @@ def test_a_stopped_lab_says_so_on_opening(
     assert words[language]["stopped.title"] in banner and words[language]["stopped.copy"] in banner
     assert banner.index("<details") < banner.index("KeyError")
     assert 'data-state="stopped"' in html
-
-
-@pytest.mark.parametrize(
-    ("page", "code"),
-    [
-        ("stage", "keys"),
-        ("cluster", "cluster.keys"),
-        ("groups", "groups.keys"),
-        ("log", "log.keys"),
-        ("pulsar", "subscription.keys"),
-    ],
-)
-def test_a_page_names_its_keys_in_one_text_whose_colon_is_the_languages(
-    page: str, code: str, words: dict[str, dict[str, str]]
-) -> None:
-    lines = re.findall(
-        r'<p class="s m keys[^>]*>(.*?)</p>', (ROOT / f"templates/dashboard/{page}.html").read_text()
-    )
-    assert lines == [f'{{% say "{code}" %}}']
-    assert words["en"][code].startswith("Keys: ") and words["zh-hans"][code].startswith("按键：")
-    assert words["en"][code].count("Keys") == 1

@@ -207,9 +207,6 @@ MEMBERS = {
     "groups.column.lag_us": _("lag in time"),
     "groups.column.status": _("status and its rule"),
     "groups.column.trend": _("trend"),
-    "groups.keys": _(
-        "Keys: 1 to 9 choose a member, C the coordinator; L leave, X crash, B start again, R restart, G "
-        "GC pause, K stuck poll, S subscription, "
-        "P pattern, J new member, A partitions; F fold, T tables, Space play"
-    ),
+    "groups.keys.member": _("Choose the first member; 2 to 9 the others"),
+    "groups.keys.coordinator": _("Choose the coordinator"),
 }

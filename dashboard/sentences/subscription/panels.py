@@ -268,9 +268,4 @@ PANELS = {
     "subscription.series_wait": _("The chart begins once this page has seen two virtual seconds."),
     "subscription.axis_rate": _("messages/s"),
     "subscription.skew": _("skew"),
-    "subscription.keys": _(
-        "Keys: [ and ] choose a consumer, A add, N add with settings, P pause or resume, H hold acks, W "
-        "slow, X crash, B rejoin, L leave, "
-        "D redeliver all, U unsubscribe, R lose receipts, + and − zoom, T tables, Space play"
-    ),
 }

@@ -4,6 +4,7 @@
 import { page, speak } from "../base/chrome.js";
 import { setTerm } from "../base/dom.js";
 import { fillCells } from "../base/dom.js";
+import { bindKeys } from "../base/keys.js";
 import { colorsOf, loadPlotly } from "../drawing/plotly.js";
 
 const NEAR = "600px 0px";
@@ -124,17 +125,11 @@ export function createChart(section, make, { onPick = null } = {}) {
 
 // Key T turns all charts of a page into tables and back.
 export function tablesByKey(charts) {
-  document.addEventListener("keydown", (event) => {
-    if (
-      event.key.toLowerCase() !== "t" ||
-      event.ctrlKey ||
-      event.metaKey ||
-      event.altKey ||
-      event.target.closest("input, select, textarea, dialog")
-    ) {
-      return;
-    }
-    const isTable = !charts.every(({ section }) => section.hasAttribute("data-twin"));
-    for (const chart of charts) chart.showTable(isTable);
-  });
+  bindKeys([{
+    keys: ["t"], says: "keys.tables",
+    act() {
+      const isTable = !charts.every(({ section }) => section.hasAttribute("data-twin"));
+      for (const chart of charts) chart.showTable(isTable);
+    },
+  }]);
 }

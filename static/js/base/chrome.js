@@ -1,6 +1,9 @@
 // What every page has: language and theme, both switched in place and remembered.
 
+import { listenToKeys } from "./keys.js";
+import { createPalette } from "./palette.js";
 import { fill } from "./say.js";
+import { createSheet } from "./sheet.js";
 import { createTips } from "./tips.js";
 
 const THEMES = ["auto", "light", "dark"];
@@ -61,6 +64,9 @@ function showTheme() {
 }
 
 createTips(say);
+listenToKeys();
+createSheet(document.getElementById("keys-open"), say);
+createPalette(document.getElementById("palette-open"), "/api/places/", say);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
   if (page.theme === "auto") for (const listener of listeners) listener();
 });

@@ -111,11 +111,10 @@ export function createOperator(box, forms, { send, fail, look }) {
         if (button.disabled === now.includes(verb)) button.disabled = !now.includes(verb);
       }
     },
-    // A verb by its key; false: it has none, or makes no sense now.
-    pressKey(key) {
-      const verb = offered(cluster, name).find((one) => KEYS[one] === key.toUpperCase());
-      if (verb) press(verb);
-      return Boolean(verb);
-    },
+    // What the keys of those verbs do that make sense now.
+    bindings: () =>
+      offered(cluster, name).map((verb) => ({
+        keys: [KEYS[verb].toLowerCase()], says: `cluster.operator.${verb}`, act: () => press(verb),
+      })),
   };
 }

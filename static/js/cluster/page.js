@@ -3,6 +3,7 @@
 
 import { onLanguage, page, say } from "../base/chrome.js";
 import { setAttribute, setText } from "../base/dom.js";
+import { bindKeys } from "../base/keys.js";
 import { createNotice } from "../base/notice.js";
 import { createRoving } from "../base/roving.js";
 import { writeTable } from "../base/table.js";
@@ -11,7 +12,6 @@ import { draw } from "../drawing/shapes.js";
 import { createFreshness } from "../feed/freshness.js";
 import { createFrame } from "../frame/frame.js";
 import { createFeed } from "../lane/feed.js";
-import { onKeys } from "../lane/keys.js";
 import { writeLogLinks } from "../lane/log_links.js";
 import { createOrders } from "../lane/orders.js";
 import { createPast } from "../lane/past.js";
@@ -284,14 +284,12 @@ const frame = createFrame({
   },
 });
 
-onKeys((event) => {
-  const own = frame.keys[event.key.toLowerCase()], verb = own ? null : verbs.byKey(event.key);
-  if (event.key === "Escape" && chosen !== null) choose(chosen);
-  else if (own) own();
-  else if (verb) order($("verbs"), verb.order);
-  else return operator.pressKey(event.key);
-  return true;
-});
+bindKeys(verbs.bindings);
+bindKeys(operator.bindings);
+bindKeys([
+  { keys: ["arrowleft", "arrowright"], says: "keys.parts" },
+  { keys: ["escape"], says: "keys.let_go", act: () => chosen !== null && (choose(chosen), true) },
+]);
 
 // -- frames -----------------------------------------------------------------------------------------------------------
 

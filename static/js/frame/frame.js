@@ -17,5 +17,5 @@ export function createFrame({ current, send, redraw, notice, past, lane = null, 
     band.draw();
     transport.draw(isForced);
   }
-  return { draw, keys: transport.keys };
+  return { draw, step: transport.step };
 }

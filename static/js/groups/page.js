@@ -5,6 +5,7 @@ import { onLanguage, page, say } from "../base/chrome.js";
 import { createCodePane } from "../base/code_pane.js";
 import { readComparison, startComparison } from "../base/commands.js";
 import { setTerm, setText } from "../base/dom.js";
+import { bindKeys } from "../base/keys.js";
 import { createNotice } from "../base/notice.js";
 import { createRoving } from "../base/roving.js";
 import { NONE, clock, number } from "../base/say.js";
@@ -14,7 +15,6 @@ import { draw } from "../drawing/shapes.js";
 import { createFreshness } from "../feed/freshness.js";
 import { createFrame } from "../frame/frame.js";
 import { createFeed } from "../lane/feed.js";
-import { onKeys } from "../lane/keys.js";
 import { logAddress } from "../lane/log_links.js";
 import { createOrders } from "../lane/orders.js";
 import { overloadWords } from "../lane/overload.js";
@@ -312,19 +312,24 @@ const frame = createFrame({
     },
   },
 });
-const keys = { ...frame.keys, f: fold, c: () => choose(COORDINATOR) };
 $("fold").addEventListener("click", fold);
 
-onKeys((event) => {
-  const own = keys[event.key.toLowerCase()], verb = own ? null : verbs.byKey(event.key);
-  if (event.key === "Escape" && (chosen !== null || kept !== null)) [chosen, kept] = [null, null];
-  else if (/^[1-9]$/.test(event.key)) chooseByNumber(Number(event.key));
-  else if (own) own();
-  else if (verb) press(verb, $("verbs"));
-  else return false;
+bindKeys([
+  ...Array.from({ length: 9 }, (_, place) => ({
+    keys: [String(place + 1)], act: () => chooseByNumber(place + 1), ...(place ? {} : { says: "groups.keys.member" }),
+  })),
+  { keys: ["c"], says: "groups.keys.coordinator", act: () => choose(COORDINATOR) },
+  { keys: ["f"], says: "groups.fold", act: fold },
+  { keys: ["escape"], says: "keys.let_go", act: letGo },
+]);
+bindKeys(verbs.bindings);
+
+function letGo() {
+  if (chosen === null && kept === null) return false;
+  [chosen, kept] = [null, null];
   schedule();
   return true;
-});
+}
 
 function chooseByNumber(place) {
   const found = inOrder(group(), view.consumers)[place - 1];

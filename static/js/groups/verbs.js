@@ -9,7 +9,7 @@ export const BY_PATTERN = "group_subscribe_pattern";
 // The key of a verb; one key may stand for two that are never there together.
 const KEYS = {
   leave: "L", crash: "X", rejoin: "B", join: "J", group_restart: "R", group_freeze: "G", group_thaw: "G",
-  group_stick: "K", group_unstick: "K", group_subscribe: "S", [BY_PATTERN]: "P", cluster_add_partitions: "A",
+  group_stick: "K", group_unstick: "K", group_subscribe: "S", [BY_PATTERN]: "N", cluster_add_partitions: "A",
 };
 const MORE_PARTITIONS = 4, ABSENT = "nowhere";
 const OF_COORDINATOR = ["crash", "pause", "resume", "come_back", "stop"];

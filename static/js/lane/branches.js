@@ -78,7 +78,8 @@ export function createBranches({ root, starts, past, current, changed, rename })
     const links = [...root.querySelectorAll("[data-branch]")];
     const here = links.findIndex((link) => link.hasAttribute("aria-current"));
     const next = links[here + by];
-    if (next) next.click();
+    next?.click();
+    return Boolean(next);
   }
 
   root.addEventListener("click", ({ target }) => {
@@ -97,7 +98,10 @@ export function createBranches({ root, starts, past, current, changed, rename })
 
   return {
     load, lines: () => (rows.length > 1 ? linesOf(rows) : []),
-    keys: { "{": () => go(-1), "}": () => go(1) },
+    bindings: () => [
+      { keys: ["{"], says: "keys.branch_before", act: () => go(-1) },
+      { keys: ["}"], says: "keys.branch_after", act: () => go(1) },
+    ],
     // Of a newer view: the newest order is the name of a branch that has none.
     draw() {
       const isStart = past.isShown() && rows.length > 0;

@@ -3,8 +3,8 @@
 
 // The key of a verb; one key may stand for two that are never there together.
 export const KEYS = {
-  stop: "S", crash: "X", pause: "P", resume: "P", come_back: "B", cut_link: "C", heal_link: "C", pause_writer: "P",
-  resume_writer: "P",
+  stop: "S", crash: "X", pause: "Z", resume: "Z", come_back: "B", cut_link: "C", heal_link: "C", pause_writer: "Z",
+  resume_writer: "Z",
 };
 const SLOW_WRITE_US = 200_000, SLOW_LINK_US = 300_000, SKEW_MS = 60_000;
 // A verb that takes another one back is that other one, with the value from before.

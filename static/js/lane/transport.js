@@ -4,10 +4,10 @@
 
 import { page, say, speak } from "../base/chrome.js";
 import { setAttribute, setText } from "../base/dom.js";
+import { bindKeys } from "../base/keys.js";
 import { createRoving } from "../base/roving.js";
 import { clock, number } from "../base/say.js";
 import { createBranches } from "./branches.js";
-import { isOrder } from "./keys.js";
 import { momentHash } from "./moment_link.js";
 import { createState } from "./state.js";
 import * as timeline from "./timeline.js";
@@ -16,7 +16,7 @@ const $ = (id) => document.getElementById(id);
 const TIMELINE_EVERY_MS = 500, TIMELINE_LEAST = 40;
 
 // send(near, order): gives the worker an order. current(): the view. redraw(): tables have come, or gone.
-// keys: what the keys do here; a page adds its own. draw(isForced): what the bar shows of the view.
+// draw(isForced): what the bar shows of the view. step(): one record on.
 // past: the look at what was. rename(): opens the lab's name. link: what else a link to the page says, {read(): texts
 // by name, show(texts)}.
 export function createTransport({ send, current, redraw, notice, past, rename, link }) {
@@ -39,7 +39,7 @@ export function createTransport({ send, current, redraw, notice, past, rename, l
   };
   const go = (by) => past.step($("step-by").value, by);
   const change = (by) => past.step("change", by);
-  const back = () => past.isLooking() && past.back();
+  const back = () => past.isLooking() && (past.back(), true);
 
   // A press on the line shows that moment, a drag all on its way; a press on a mark the moment after it.
   function drag(event) {
@@ -153,22 +153,26 @@ export function createTransport({ send, current, redraw, notice, past, rename, l
     if (speed && past.isLooking()) past.setSpeed(Number(speed));
     else if (speed) send(event.target, { kind: "speed", lane: "all", args: { speed: Number(speed) } });
   });
-  // L is also a consumer's Leave, which belongs to now.
-  document.addEventListener("keydown", (event) => {
-    if (!past.isLooking() || event.key.toLowerCase() !== "l" || !isOrder(event)) return;
-    back();
-    event.stopPropagation();
-    event.preventDefault();
-  }, true);
-  const keys = {
-    " ": play, ".": step, ",": () => go(-1), ">": () => go(10), "<": () => go(-10), pageup: () => change(-1),
-    pagedown: () => change(1), t: tables, ...branches.keys,
-  };
+  bindKeys([
+    { keys: [" "], says: "keys.play", act: play },
+    { keys: ["."], says: "keys.step", act: step },
+    // L is also a consumer's Leave, which belongs to now.
+    ...(past.canLook ? [
+      { keys: [","], says: "keys.back", act: () => go(-1) },
+      { keys: [">"], says: "keys.ten_on", act: () => go(10) },
+      { keys: ["<"], says: "keys.ten_back", act: () => go(-10) },
+      { keys: ["pageup"], says: "keys.change_back", act: () => change(-1) },
+      { keys: ["pagedown"], says: "keys.change_on", act: () => change(1) },
+      { keys: ["l"], says: "keys.now", act: back },
+    ] : []),
+    { keys: ["t"], says: "keys.tables", act: tables },
+    ...branches.bindings(),
+  ], "time");
   past.onOpened((found) => {
     if (found.tables && !document.body.hasAttribute("data-twins")) tables();
     link.show(found);
   });
-  return { keys, draw, reload: branches.load };
+  return { draw, step, reload: branches.load };
 }
 
 // Also on a page without the bar: an opened log's.

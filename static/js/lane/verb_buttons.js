@@ -27,6 +27,10 @@ export function createVerbs(box, onPress) {
       }));
       if (held !== null) (box.querySelector(`[data-order="${held}"]`) ?? box.querySelector("button"))?.focus();
     },
-    byKey: (key) => verbs.find(({ key: shortcut }) => shortcut === key.toUpperCase()) ?? null,
+    // What their keys do, as the table of keys has it.
+    bindings: () =>
+      verbs.filter(({ key }) => key).map((verb) => ({
+        keys: [verb.key.toLowerCase()], text: verb.text, act: () => onPress(verb, box),
+      })),
   };
 }

@@ -1,6 +1,7 @@
 // The page Learn: what one has done, and search and level on all lessons in place.
 
 import { say } from "../base/chrome.js";
+import { bindKeys } from "../base/keys.js";
 import { browserStorage, isBegun, keptLessons } from "../lesson/kept.js";
 import { countDone, nextStep } from "./course.js";
 import { matches, wordsOf } from "./filter.js";
@@ -85,12 +86,7 @@ for (const button of levels) {
   });
 }
 $("find").addEventListener("submit", (event) => event.preventDefault());
-document.addEventListener("keydown", (event) => {
-  if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.target.closest("input, textarea, select, [contenteditable]")) return;
-  event.preventDefault();
-  search.focus();
-});
+bindKeys([{ keys: ["/"], says: "learn.search", act: () => search.focus() }]);
 
 // A link to a chapter opens the whole of it.
 function openLinked() {

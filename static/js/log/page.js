@@ -3,11 +3,11 @@
 
 import { onLanguage, page, say, speak, words } from "../base/chrome.js";
 import { Refusal } from "../base/commands.js";
+import { bindKeys } from "../base/keys.js";
 import { createNotice } from "../base/notice.js";
 import { createRoving } from "../base/roving.js";
 import { clock, number, sentences } from "../base/say.js";
 import { writeTable } from "../base/table.js";
-import { onKeys } from "../lane/keys.js";
 import { toggleTables } from "../lane/transport.js";
 import { isFinal, notTaken, placeOf, placeWords } from "./address.js";
 import { SETTINGS, createApi } from "./api.js";
@@ -369,18 +369,16 @@ const watch = $("view") && createWatch({
   lane: page.log.lane, partition: () => String(folder.partition), onGrown: grown, onTables: tablesCame, notice,
 });
 
-const keys = {
-  t: () => toggleTables(tablesCame), ...watch?.keys, p: lookup.toggle, arrowleft: lookup.back, arrowright: lookup.next,
-};
-const OF_LOOKUP = ["p", "arrowleft", "arrowright"];
+// A part of a picture, a button or a link keeps these keys for itself.
+const atLookup = (act) => ({ target }) =>
+  !target.closest("[role='button'], button, a, summary, [tabindex='0']:not([data-noun])") && (act(), true);
 
-onKeys((event) => {
-  const key = event.key.toLowerCase();
-  const isOnControl = event.target.closest("button, a, summary, [tabindex='0']:not([data-noun])");
-  if (event.target.closest("[role='button']") || (isOnControl && OF_LOOKUP.includes(key))) return false;
-  keys[key]?.();
-  return key in keys;
-});
+bindKeys([
+  { keys: ["r"], says: "log.keys.run", act: atLookup(lookup.toggle) },
+  { keys: ["arrowleft"], says: "log.keys.back", act: atLookup(lookup.back) },
+  { keys: ["arrowright"], says: "log.keys.next", act: atLookup(lookup.next) },
+]);
+if (!watch) bindKeys([{ keys: ["t"], says: "keys.tables", act: () => toggleTables(tablesCame) }]);
 
 // The focus goes from a row to its picture, which the tables replaced until then.
 function tablesCame() {

@@ -43,5 +43,5 @@ export function createWatch({ lane, partition, onGrown, onTables, notice }) {
   });
   onLanguage(() => frame.draw(true));
   frame.draw(true);
-  return { open: feed.open, keys: frame.keys };
+  return { open: feed.open };
 }

@@ -3,6 +3,7 @@
 
 import { onLanguage, page, say, speak } from "../base/chrome.js";
 import { fillSelect, setText } from "../base/dom.js";
+import { bindKeys } from "../base/keys.js";
 import { createNotice } from "../base/notice.js";
 import { writeTable } from "../base/table.js";
 import { createThrottle } from "../base/throttle.js";
@@ -11,7 +12,6 @@ import { draw } from "../drawing/shapes.js";
 import { createFreshness } from "../feed/freshness.js";
 import { createFrame } from "../frame/frame.js";
 import { createFeed } from "../lane/feed.js";
-import { onKeys } from "../lane/keys.js";
 import { createOrders } from "../lane/orders.js";
 import { lastChange } from "../lane/sentence.js";
 import { createPast } from "../lane/past.js";
@@ -297,19 +297,15 @@ const frame = createFrame({
     show: (found) => ([chosen, partition] = [found.chosen ?? null, found.partition ?? partition]),
   },
 });
-const keys = {
-  ...frame.keys, "[": () => move(-1), "]": () => move(1), "+": space.zoomIn, "=": space.zoomIn, "-": space.zoomOut,
-  n: newcomer.open,
-};
-
-onKeys((event) => {
-  const own = keys[event.key.toLowerCase()], verb = own ? null : verbs.byKey(event.key);
-  if (event.key === "Escape" && chosen !== null) choose(chosen);
-  else if (own) own();
-  else if (verb) order($("verbs"), verb.order);
-  else return false;
-  return true;
-});
+bindKeys([
+  { keys: ["["], says: "keys.previous_consumer", act: () => move(-1) },
+  { keys: ["]"], says: "keys.next_consumer", act: () => move(1) },
+  { keys: ["n"], says: "subscription.newcomer", act: newcomer.open },
+  { keys: ["+", "="], says: "subscription.lens_in", act: space.zoomIn },
+  { keys: ["-"], says: "subscription.lens_out", act: space.zoomOut },
+  { keys: ["escape"], says: "keys.let_go", act: () => chosen !== null && (choose(chosen), true) },
+]);
+bindKeys(verbs.bindings);
 
 // -- frames -----------------------------------------------------------------------------------------------------------
 

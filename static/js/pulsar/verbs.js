@@ -3,7 +3,7 @@
 // refuses what does not.
 
 const KEYS = {
-  join: "A", pause: "P", resume: "P", pulsar_hold_acks: "H", pulsar_release_acks: "H", slow: "W", crash: "X",
+  join: "A", pause: "Z", resume: "Z", pulsar_hold_acks: "H", pulsar_release_acks: "H", slow: "W", crash: "X",
   rejoin: "B", leave: "L", pulsar_redeliver: "D", pulsar_unsubscribe: "U", pulsar_lose_receipts: "R",
 };
 const OF_NOBODY = ["join", "pulsar_lose_receipts"];

@@ -9,7 +9,7 @@ const BY_STATE = {
   crashed: ["rejoin", "leave"], gone: ["rejoin", "leave"],
 };
 const KEYS = {
-  join: "A", pause: "P", resume: "P", slow: "W", full_speed: "W", crash: "X", rejoin: "B", leave: "L", ack: "K",
+  join: "A", pause: "Z", resume: "Z", slow: "W", full_speed: "W", crash: "X", rejoin: "B", leave: "L", ack: "K",
   requeue: "Q", reject: "D",
 };
 const SETTLES = {

@@ -3,6 +3,7 @@
 
 import { onLanguage, page, say } from "../base/chrome.js";
 import { fillSelect, setText } from "../base/dom.js";
+import { bindKeys } from "../base/keys.js";
 import { createNotice } from "../base/notice.js";
 import { createRoving } from "../base/roving.js";
 import { writeTable } from "../base/table.js";
@@ -11,7 +12,6 @@ import { draw } from "../drawing/shapes.js";
 import { createFreshness } from "../feed/freshness.js";
 import { createFrame } from "../frame/frame.js";
 import { createFeed } from "../lane/feed.js";
-import { onKeys } from "../lane/keys.js";
 import { createOrders } from "../lane/orders.js";
 import { createPast } from "../lane/past.js";
 import { createVerbs } from "../lane/verb_buttons.js";
@@ -332,20 +332,21 @@ const frame = createFrame({
     },
   },
 });
-const keys = {
-  ...frame.keys, "[": () => move(-1), "]": () => move(1), "/": () => $("try-key").focus(),
-  m: () => path.find({}),
-};
+bindKeys([
+  { keys: ["/"], says: "topology.keys.routing_key", act: () => $("try-key").focus() },
+  { keys: ["m"], says: "topology.keys.way", act: () => path.find({}) },
+  { keys: ["["], says: "keys.previous_consumer", act: () => move(-1) },
+  { keys: ["]"], says: "keys.next_consumer", act: () => move(1) },
+  { keys: ["escape"], says: "keys.let_go", act: letGo },
+]);
+bindKeys(verbs.bindings);
 
-onKeys((event) => {
-  const act = keys[event.key.toLowerCase()], verb = act ? null : verbs.byKey(event.key);
-  if (event.key === "Escape" && chosen) choose(chosen.kind, chosen.name);
-  else if (event.key === "Escape" && path.isOpen()) path.clear();
-  else if (act) act();
-  else if (verb) command($("verbs"), verb.order);
+function letGo() {
+  if (chosen) choose(chosen.kind, chosen.name);
+  else if (path.isOpen()) path.clear();
   else return false;
   return true;
-});
+}
 
 // -- frames -----------------------------------------------------------------------------------------------------------
 

@@ -3,11 +3,11 @@
 
 import { page, say } from "../base/chrome.js";
 import { beginAnew } from "../base/commands.js";
+import { bindKeys } from "../base/keys.js";
 import { createNotice } from "../base/notice.js";
 import { placePopovers } from "../base/place.js";
 import { takeRemark } from "../base/remark.js";
 import { createFrame } from "../frame/frame.js";
-import { onKeys } from "../lane/keys.js";
 import { createOrders } from "../lane/orders.js";
 
 const $ = (id) => document.getElementById(id);
@@ -65,13 +65,17 @@ export function createControls({ view, laneOf, redraw, past, link }) {
     }
   }
 
-  const keys = { ...frame.keys, s: frame.keys["."], a: () => add(1, $("add")) };
-  onKeys(({ key }) => {
-    const act = Object.hasOwn(keys, key.toLowerCase()) ? keys[key.toLowerCase()] : null;
-    if (key === "Escape") for (const rest of document.querySelectorAll("[data-rest][open]")) rest.open = false;
-    act?.();
-    return act !== null;
-  });
+  bindKeys([
+    { keys: ["a"], says: "add", act: () => add(1, $("add")) },
+    { keys: ["s"], says: "keys.step", act: frame.step },
+    { keys: ["escape"], act: closeRests },
+  ]);
+
+  function closeRests() {
+    const open = [...document.querySelectorAll("[data-rest][open]")];
+    for (const rest of open) rest.open = false;
+    return open.length > 0;
+  }
 
   return { notice, frame };
 }

@@ -2,6 +2,7 @@
 // of the last one, below the picture where there is no room beside it. A step that has the pointer or the focus lights
 // what it speaks of.
 
+import { bindKeys } from "../base/keys.js";
 import { billCovers } from "../lane/covers.js";
 import { laneTitle } from "../lane/name.js";
 import { spokenOf } from "./visuals/lit.js";
@@ -92,10 +93,10 @@ export function createWhyPanel(panel, { laneOf, now, onLight }) {
   list.addEventListener("focusin", (event) => light(placeOf(event.target)));
   list.addEventListener("focusout", (event) => list.contains(event.relatedTarget) || light(null));
   panel.querySelector("[data-close]").addEventListener("click", hide);
-  document.addEventListener(
-    "keydown",
-    (event) => event.key === "Escape" && !document.querySelector(":popover-open") && hide(),
-  );
+  bindKeys([{
+    keys: ["escape"], says: "keys.close",
+    act: () => open !== null && !document.querySelector(":popover-open") && (hide(), true),
+  }]);
   addEventListener("resize", () => open && stand());
 
   return {

@@ -4,6 +4,7 @@
 import { onLanguage, page, say } from "../base/chrome.js";
 import { createCodePane } from "../base/code_pane.js";
 import { fillSelect, setAttribute, setText } from "../base/dom.js";
+import { bindKeys } from "../base/keys.js";
 import { createNotice } from "../base/notice.js";
 import { createRoving } from "../base/roving.js";
 import { inTurn, seconds } from "../base/say.js";
@@ -14,7 +15,6 @@ import { draw } from "../drawing/shapes.js";
 import { createFreshness } from "../feed/freshness.js";
 import { createFrame } from "../frame/frame.js";
 import { createFeed } from "../lane/feed.js";
-import { onKeys } from "../lane/keys.js";
 import { createOrders } from "../lane/orders.js";
 import { createPast } from "../lane/past.js";
 import { createVerbs } from "../lane/verb_buttons.js";
@@ -276,16 +276,12 @@ const frame = createFrame({
     },
   },
 });
-const keys = { ...frame.keys, "[": () => move(-1), "]": () => move(1) };
-
-onKeys((event) => {
-  const act = keys[event.key.toLowerCase()], verb = act ? null : verbs.byKey(event.key);
-  if (event.key === "Escape" && partition !== null) choose(partition);
-  else if (act) act();
-  else if (verb) command($("verbs"), verb.order);
-  else return false;
-  return true;
-});
+bindKeys([
+  { keys: ["["], says: "balance.keys.previous", act: () => move(-1) },
+  { keys: ["]"], says: "balance.keys.next", act: () => move(1) },
+  { keys: ["escape"], says: "keys.let_go", act: () => partition !== null && (choose(partition), true) },
+]);
+bindKeys(verbs.bindings);
 
 // -- frames -----------------------------------------------------------------------------------------------------------
 

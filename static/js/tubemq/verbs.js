@@ -5,7 +5,7 @@ const BY_STATE = {
   slow: ["resume", "pause", "crash", "leave"], paused: ["resume", "crash", "leave"],
   crashed: ["rejoin", "leave"], gone: ["rejoin", "leave"],
 };
-const KEYS = { join: "A", pause: "P", resume: "P", slow: "W", full_speed: "W", crash: "X", rejoin: "B", leave: "L" };
+const KEYS = { join: "A", pause: "Z", resume: "Z", slow: "W", full_speed: "W", crash: "X", rejoin: "B", leave: "L" };
 
 // -> [{id, text, about, key, order}] for `createVerbs`.
 export function verbsOf(lane, chosen, say) {

@@ -157,7 +157,7 @@ test("an operator's orders name the partition that is looked at", () => {
   assert.equal(nextWriter({ ...well.cluster, clients }), 2);
   assert.deepEqual(
     verbsOf({ ...well.cluster, clients }, "writer-1", say).map(({ key, order }) => [key, order]),
-    [["P", { kind: "cluster_pause_writer", args: { writer: 1 } }]],
+    [["Z", { kind: "cluster_pause_writer", args: { writer: 1 } }]],
   );
 });
 

@@ -48,7 +48,7 @@ test("verbs are the view's, of the coordinator its broker's", () => {
 
 test("a member subscribes by a pattern through a form, and what the pattern means is told", () => {
   const verb = verbsOf(rest.group, rest.cluster, "c1", say, true).find(({ id }) => id === BY_PATTERN);
-  assert.deepEqual([verb.order, verb.key, verb.isOpen], [null, "P", true]);
+  assert.deepEqual([verb.order, verb.key, verb.isOpen], [null, "N", true]);
   assert.deepEqual(patternOrder("c1", " fl.* "), {
     kind: "group_subscribe", consumer: "c1", args: { pattern: "fl.*" },
   });
