@@ -1,4 +1,4 @@
-"""JSON there and back at the API's edge. msgspec reads strictly: no NaN, no broken surrogates, no trailing
+"""JSON there and back, and TOML in, at the API's edge. msgspec reads strictly: no NaN, no broken surrogates, no trailing
 text."""
 
 from math import ceil
@@ -10,7 +10,10 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 
 from broker_core.events import Json
-from dashboard.errors import Refused
+from broker_core.lab.lesson.bounds import BYTES_MAX
+from broker_core.lab.lesson.file_error import FileError
+from broker_core.lab.lesson.lined import read_lined
+from dashboard.errors import Refused, in_words
 from dashboard.stored import intact
 
 
@@ -20,6 +23,7 @@ def _refuse_damaged(value: Any) -> None:
     raise NotImplementedError(type(value).__name__)
 
 
+TOML = "application/toml"
 _encoder = msgspec.json.Encoder(enc_hook=_refuse_damaged)
 NESTING_MAX = 16
 
@@ -42,6 +46,25 @@ def json_body(request: HttpRequest) -> Json:
         raise Refused(400, {"body": _("must be a JSON object")})
     if not _is_shallow(value, NESTING_MAX):
         raise Refused(400, {"body": _("is nested too deeply")})
+    return value
+
+
+def toml_body(request: HttpRequest) -> Json:
+    """The request's TOML document as the JSON that it stands for. Raises Refused 413 or 400, with the line."""
+    try:
+        if len(request.body) > BYTES_MAX:
+            raise Refused(413, {"body": _("is too large")})
+        document = read_lined(request.body.decode()).document
+    except RequestDataTooBig as error:
+        raise Refused(413, {"body": _("is too large")}) from error
+    except UnicodeDecodeError as error:
+        raise Refused(400, {"body": _("must be TOML in UTF-8")}) from error
+    except FileError as error:
+        place = _("line {line}").format(line=error.line)
+        raise Refused(400, {"body": f"{place}: {in_words(error)}"}) from error
+    value: Json = msgspec.json.decode(
+        _encoder.encode(document)
+    )  # a date becomes a text, as no setting takes one
     return value
 
 

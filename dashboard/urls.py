@@ -17,6 +17,7 @@ from dashboard.views import (
     pulsar,
     rabbitmq,
     robots,
+    settings,
     stage,
     tubemq,
 )
@@ -39,6 +40,7 @@ register_converter(LabIdConverter, "lab_id")
 urlpatterns = [
     path("", stage.stage, name="stage"),
     path("labs/", labs.labs, name="labs"),
+    path("labs/new/", settings.new, name="lab-new"),
     path("lab/<lab_id:lab_id>/", stage.lab, name="lab"),
     path("learn/", learn.learn, name="learn"),
     path("learn/play/", learn.play, name="learn-play"),
@@ -54,6 +56,7 @@ urlpatterns = [
     path("lab/<lab_id:lab_id>/kafka/groups/", groups.of_lab, name="groups"),
     path("lab/<lab_id:lab_id>/pulsar/", pulsar.of_lab, name="pulsar"),
     path("lab/<lab_id:lab_id>/rabbitmq/", rabbitmq.of_lab, name="rabbitmq"),
+    path("lab/<lab_id:lab_id>/settings/", settings.of_lab, name="lab-settings"),
     path("lab/<lab_id:lab_id>/tubemq/", tubemq.of_lab, name="tubemq"),
     path("fidelity/", fidelity.fidelity, name="fidelity"),
     path("log/<lab_id:log_id>/", log.of_log, name="log-opened"),
@@ -64,6 +67,8 @@ urlpatterns = [
     path("robots.txt", robots.robots, name="robots"),
     path("api/labs/", api.labs, name="api-labs"),
     path("api/labs/visit/", stage.visit, name="api-visit"),
+    path("api/labs/check/", settings.check, name="api-check"),
+    path("api/labs/<str:lab_id>/settings/", settings.changes, name="api-settings"),
     path("api/labs/<str:lab_id>/", api.lab, name="api-lab"),
     path("api/labs/<str:lab_id>/restore/", api.restore, name="api-restore"),
     path("api/labs/<str:lab_id>/commands/", api.commands, name="api-commands"),

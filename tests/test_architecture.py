@@ -205,6 +205,7 @@ HOLDS = {
     "which file makes the sentence under a lane": "CODES",
     "which file says the two lines above every page of a lab": "export function storyOf",
     "which chapter is a lesson in, and which moment is its still": "CHAPTERS",
+    "what may a lab set, within which bounds": "LANE_SETTINGS",
     "what does a change cost": "class Bill",
     "where does a fork at moment t happen": "def cut",
     "when is a checkpoint taken": "class Cadence",

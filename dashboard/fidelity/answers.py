@@ -38,7 +38,10 @@ def products() -> list[Json]:
     """{id, name, versions, recorded, met, partly, rows, differences}; a row's `of` is what is recorded, a code."""
     found = []
     for product, name in NAMES.items():
-        rows = [_shown(row) for row in results() if row["product"] == product]
+        own = [row for row in results() if row["product"] == product]
+        algorithms = list(dict.fromkeys(each for row in own for each in row["algorithms"]))
+        own.sort(key=lambda row: algorithms.index(row["algorithms"][0]) if row["algorithms"] else len(own))
+        rows = [_shown(row) for row in own]
         versions = dict.fromkeys(version for row in rows for version in row["versions"])
         found.append(
             {"id": product, "name": name, "versions": list(versions), "rows": rows, **_sums(rows)}

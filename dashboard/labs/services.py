@@ -25,7 +25,7 @@ from broker_core.lab.commands.membership import DEMO_JOIN_ID
 from broker_core.lab.commands.tubemq_cluster import OwnRule
 from broker_core.lab.facts import LabFacts
 from broker_core.lab.rules import RULES_VERSION
-from broker_core.lab.scenario import parts_of_scenario, scenario_to_json
+from broker_core.lab.scenario import Scenario, parts_of_scenario, scenario_to_json
 from dashboard import access
 from dashboard.assignors.runner import is_available
 from dashboard.errors import Refused, fields_of
@@ -70,6 +70,18 @@ def lab_open(
     address: as address.py gives it, "" for the server itself. Raises Refused at the field that is wrong, 429
     when a quota is used up.
     """
+    checked = wanted_scenario(request)
+    return _lab_create(
+        scenario_to_json(checked),
+        visitor=visitor,
+        address=address,
+        name=checked.name if "name" in request else "",
+        script=[*script, *(checked.lesson.script() if checked.lesson is not None else ())],
+    )
+
+
+def wanted_scenario(request: Json) -> Scenario:
+    """The scenario that a request for a lab asks for. Raises Refused 400 at the field that is wrong."""
     raw = {key: value for key, value in request.items() if key != "scenario"}
     if isinstance(raw.get("name"), str):
         raw["name"] = raw["name"].strip()
@@ -78,14 +90,7 @@ def lab_open(
         scenario = {"name": scenario}
     if not isinstance(scenario, dict):
         raise Refused(400, {"scenario": _("must be a name or an object")})
-    checked = readable_scenario({**scenario, **raw})
-    return _lab_create(
-        scenario_to_json(checked),
-        visitor=visitor,
-        address=address,
-        name=checked.name if "name" in raw else "",
-        script=[*script, *(checked.lesson.script() if checked.lesson is not None else ())],
-    )
+    return readable_scenario({**scenario, **raw})
 
 
 def _lab_create(scenario: Json, *, visitor: str | None, address: str = "", **columns: Any) -> OpenedLab:

@@ -31,6 +31,7 @@ from dashboard.sentences.learn import LEARN
 from dashboard.sentences.lesson import LESSON
 from dashboard.sentences.log import LOG
 from dashboard.sentences.queues import QUEUES
+from dashboard.sentences.settings import PANEL, SETTINGS
 from dashboard.sentences.stage import STAGE
 from dashboard.sentences.strategies import STRATEGIES
 from dashboard.sentences.study import STUDY
@@ -48,6 +49,7 @@ EVERYWHERE: Mapping[str, Any] = {
     **ALGORITHMS,
     **EVENTS,
     **FIDELITY_LINE,
+    **PANEL,
     **QUEUES,
     **FACTS,
     **GLOSSARY,
@@ -70,6 +72,7 @@ PAGES: Mapping[str, Mapping[str, Any]] = {
     "log": LOG,
     "pulsar": {**SUBSCRIPTION, **LESSON},
     "rabbitmq": {**TOPOLOGY, **LESSON},
+    "settings": SETTINGS,
     "stage": LESSON,
     "tubemq": {**BALANCE, **LESSON},
 }

@@ -24,6 +24,7 @@ LABS = {
     "labs.none": _("No lab yet. Opening the Stage creates one."),
     # A new one
     "labs.new": _("New lab"),
+    "labs.new_settings": _("New lab with settings…"),
     "labs.name": _("Name"),
     "labs.name_hint": _("Without a name it is called after its workload and the time when it began."),
     # What its owner does to it

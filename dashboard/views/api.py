@@ -1,7 +1,7 @@
 """The interface that programs and the page's own buttons drive. Thin: read the body, call one service, answer
 JSON.
 
-    POST /api/labs/                        {scenario?, seed?, workload?, lanes?}                 201 {id, owner_token, ...}
+    POST /api/labs/                        {scenario?, seed?, workload?, lanes?}, or TOML        201 {id, owner_token, ...}
     GET  /api/labs/<id>/                                                                        200 what the lab is
     PATCH /api/labs/<id>/                  {name}                                               200 what the lab is
     DELETE /api/labs/<id>/                                                                      200 {id, undo_s}
@@ -33,13 +33,14 @@ from django.middleware.csrf import CsrfViewMiddleware
 from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt
 
+from broker_core.events import Json
 from dashboard import access
 from dashboard.address import address_of
 from dashboard.errors import Refused, listed
 from dashboard.labs import comparisons, keeping, selectors, services
 from dashboard.labs.branches import branches_of
 from dashboard.models import Lab
-from dashboard.serializers import json_body, json_response, refusal_response
+from dashboard.serializers import TOML, json_body, json_response, refusal_response, toml_body
 from dashboard.threads import in_thread
 
 FIRST_VIEW_WAIT_S = 3.0
@@ -89,9 +90,14 @@ def _check_csrf(request: HttpRequest, view: View) -> None:
 def labs(request: HttpRequest) -> HttpResponse:
     """Make a lab."""
     opened = services.lab_open(
-        request=json_body(request), visitor=access.visitor_of(request), address=address_of(request)
+        request=lab_body(request), visitor=access.visitor_of(request), address=address_of(request)
     )
     return _opened(opened)
+
+
+def lab_body(request: HttpRequest) -> Json:
+    """What a lab is made from: JSON, or the same as TOML. Raises Refused 413, 415 or 400."""
+    return toml_body(request) if request.content_type == TOML else json_body(request)
 
 
 @api("GET", "PATCH", "DELETE")
