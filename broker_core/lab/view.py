@@ -172,12 +172,7 @@ def lane_view(lab: ShownLab, lane: Lane, panels: Collection[str] = PANELS) -> Js
         }
     picture = lane.reads.picture()
     units = lane.reads.units()
-    # The consumers of the scenario are there from the start: nobody made a change that could have a bill.
-    bill = (
-        last_bill.to_view(lane.reads.redelivered(), ledger.tally.order.count, ledger.standing_us())
-        if last_bill and last_bill.position > 0
-        else None
-    )
+    bill = ledger.bill_view()
     if "space" in picture:
         picture["needle"] = route["hash"] if route else None
     return {

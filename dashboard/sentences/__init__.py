@@ -30,6 +30,7 @@ from dashboard.sentences.lanes import LANES
 from dashboard.sentences.learn import LEARN
 from dashboard.sentences.lesson import LESSON
 from dashboard.sentences.log import LOG
+from dashboard.sentences.predict import PREDICT
 from dashboard.sentences.queues import QUEUES
 from dashboard.sentences.settings import PANEL, SETTINGS
 from dashboard.sentences.stage import STAGE
@@ -50,6 +51,7 @@ EVERYWHERE: Mapping[str, Any] = {
     **EVENTS,
     **FIDELITY_LINE,
     **PANEL,
+    **PREDICT,
     **QUEUES,
     **FACTS,
     **GLOSSARY,

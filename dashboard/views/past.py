@@ -3,6 +3,7 @@
 GET /api/labs/<id>/past/?at_us=          200 {at_us, position, state_hash, steps?, view}
 GET /api/labs/<id>/past/frames/?at_us=&until_us=&every_us=      200 {frames: [{at_us, position, state_hash, view or patch and events}]}
 GET /api/labs/<id>/marks/                200 {at_us, marks}
+GET /api/labs/<id>/trial/?kind=&key=     200 {at_us, position, order, lanes}
 """
 
 from django.http import HttpRequest, HttpResponse
@@ -34,6 +35,12 @@ async def frames(request: HttpRequest, lab_id: str) -> HttpResponse:
 async def marks(request: HttpRequest, lab_id: str) -> HttpResponse:
     """What happened in a lab since 0:00."""
     return await _answer(request, lab_id, looks.MARKS)
+
+
+@csrf_exempt
+async def trial(request: HttpRequest, lab_id: str) -> HttpResponse:
+    """What a change would do to a lab, and who has a key before and after it."""
+    return await _answer(request, lab_id, looks.TRIAL)
 
 
 async def _answer(request: HttpRequest, lab_id: str, kind: str) -> HttpResponse:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from broker_core.events import Json
 from broker_core.lab.shared.bill import Bill
 from broker_core.lab.shared.change import TAKING, add_changes
 from broker_core.lab.shared.hero import Subject
@@ -166,6 +167,14 @@ class Ledger(LedgerState):
         return (
             0 if since_us is None or self.bill is None else self.bill.standing_us(since_us, self.lane.now_us)
         )
+
+    def bill_view(self) -> Json | None:
+        """The bill of the last change as the page shows it. None as long as there has been none: nobody made a
+        change that brought those who are there from the start."""
+        bill = self.bill
+        if bill is None or bill.position == 0:
+            return None
+        return bill.to_view(self.lane.reads.redelivered(), self.tally.order.count, self.standing_us())
 
     def units_before(self) -> dict[str, str | None]:
         """Partition -> owner when the bill was opened: what a picture shows as before."""

@@ -12,22 +12,22 @@ import redis
 from django.utils import translation
 from django.utils.translation import gettext as _
 
-from broker_core.errors import HighwaterError
+from broker_core.errors import CommandError, HighwaterError
 from broker_core.events import Json
 from broker_core.lab.lab import Lab as CoreLab
 from broker_core.lab.panels import PANELS
 from broker_core.lab.patch import diff
 from broker_core.lab.pieces import whole
-from dashboard.errors import Refused
+from broker_core.lab.trial import tried
+from dashboard.errors import Refused, in_words
 from dashboard.labs import selectors
 from dashboard.labs.frames import encode, feed_state
 from dashboard.labs.past.asking import KEPT_S, answer_key, newest_key, reply
-from dashboard.labs.past.kept import KeptLabs, Past, past_of
-from dashboard.labs.past.look import FRAMES, MARKS, Look
+from dashboard.labs.past.kept import KeptLabs, Past, checked, past_of
+from dashboard.labs.past.look import FRAMES, MARKS, TRIAL, Look, come_to
 from dashboard.labs.past.marks import marks_of
 from dashboard.labs.past.messages import by_messages
 from dashboard.labs.past.stepping import Place, by_changes, by_events, by_records
-from dashboard.models import Lab, StoredView
 
 ASKED_EVERY_S = 0.02
 HASH_DIGITS = 16
@@ -82,6 +82,8 @@ def answered(look: Look, kept: KeptLabs, check: Callable[[], None]) -> tuple[int
             past = past_of(row)
             if look.kind == MARKS:
                 return 200, encode(_marks(look, past, kept, check))
+            if look.kind == TRIAL:
+                return 200, encode(_trial(look, past, kept, check))
             if look.kind == FRAMES:
                 return 200, encode(_frames(look, past, kept, check))
             return 200, encode(_view(look, past, kept, check))
@@ -121,10 +123,17 @@ def _marks(look: Look, past: Past, kept: KeptLabs, check: Callable[[], None]) ->
     return {"at_us": now_us, "marks": marks_of(lab, past.row.pk)}
 
 
-def come_to(row: Lab) -> int:
-    """How far a lab has come, as browsers have seen it."""
-    at_us = StoredView.objects.filter(pk=row.pk).values_list("at_us", flat=True).first()
-    return int(row.clock_floor_us if at_us is None else at_us)
+def _trial(look: Look, past: Past, kept: KeptLabs, check: Callable[[], None]) -> Json:
+    """On a lab of its own, which is dropped after it."""
+    viewer = (look.lab, f"{look.look} trial")
+    cut = past.journal.cut(look.at_us, look.until_position)
+    lab, _events = kept.at(past, viewer, cut, check)
+    try:
+        return {"position": lab.position, **checked(tried(lab, look.order, look.key), check)}
+    except CommandError as error:
+        raise Refused(400, {error.field.removeprefix("args."): in_words(error)}) from error
+    finally:
+        kept.drop(viewer)
 
 
 def _stepped(look: Look, past: Past, kept: KeptLabs, check: Callable[[], None]) -> Place:

@@ -1,6 +1,7 @@
 """What somebody asks of a lab's past, checked at the field.
 
-VIEW     at_us, position?, panels?, step? and by?      FRAMES     at_us, until_us, every_us, panels?      MARKS
+VIEW   at_us, position?, panels?, step? and by?               FRAMES   at_us, until_us, every_us, panels?      MARKS
+TRIAL  at_us?, position?, key?, kind? with lane?, consumer?, count?
 """
 
 import re
@@ -12,20 +13,27 @@ import msgspec
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
+from broker_core.errors import CommandError
+from broker_core.events import Json
+from broker_core.lab.commands import check_command
 from broker_core.lab.panels import PANELS
-from dashboard.errors import Refused, listed
+from dashboard.errors import Refused, in_words, listed
 from dashboard.labs import selectors
 from dashboard.labs.moment import moment_in, moment_of
-from dashboard.models import Lab
+from dashboard.models import Lab, StoredView
 
-VIEW, FRAMES, MARKS = "view", "frames", "marks"
+VIEW, FRAMES, MARKS, TRIAL = "view", "frames", "marks", "trial"
 STEPS = ("record", "message", "event", "change")
+CHANGES = ("join", "leave", "crash", "rejoin", "pause", "resume", "slow")
+"""What can be tried: who is there, and how fast they are."""
+KEY_MAX = 200
 BY_MAX = 1_000
 FRAMES_MAX = 100
 FIELDS = {
     VIEW: ("at_us", "position", "panels", "step", "by", "look"),
     FRAMES: ("at_us", "until_us", "every_us", "panels", "look"),
     MARKS: ("look",),
+    TRIAL: ("at_us", "position", "key", "kind", "lane", "consumer", "count", "look"),
 }
 _LOOK = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _BY = re.compile(r"[+-]?[0-9]{1,6}")
@@ -33,7 +41,8 @@ _BY = re.compile(r"[+-]?[0-9]{1,6}")
 
 class Look(msgspec.Struct, frozen=True):
     """until_position: None: all that was ordered at at_us belongs to it. step, by: how far from there. look: whose
-    it is; number: which one of theirs. deadline: when nobody waits for it any more, seconds since 1970."""
+    it is; number: which one of theirs. deadline: when nobody waits for it any more, seconds since 1970.
+    order: what is tried there, None: nothing. key: who has it is asked, too."""
 
     lab: str
     kind: str
@@ -48,6 +57,8 @@ class Look(msgspec.Struct, frozen=True):
     every_us: int = 0
     number: int = 0
     deadline: float = 0.0
+    order: Json | None = None
+    key: str | None = None
 
 
 def look_of(lab: Lab, kind: str, query: Mapping[str, str]) -> Look:
@@ -68,7 +79,11 @@ def look_of(lab: Lab, kind: str, query: Mapping[str, str]) -> Look:
         "language": get_language() or "en",
         "look": _look(query.get("look")),
     }
-    if kind != MARKS:
+    if kind == TRIAL:
+        given |= {"key": _key(query.get("key")), "order": _order(query)}
+    if kind == TRIAL and "at_us" not in query and "position" not in query:
+        given["at_us"] = min(come_to(lab), lab.clock_floor_us)
+    elif kind != MARKS:
         moment = moment_of(lab, moment_in(query))
         given |= {
             "at_us": moment.until_us,
@@ -107,6 +122,42 @@ def _by(text: str | None) -> int:
     if by == 0 or abs(by) > BY_MAX:
         raise Refused(400, {"by": _("must be a whole number from -1,000 to 1,000 other than 0")})
     return by
+
+
+def _key(text: str | None) -> str | None:
+    if text is not None and not 1 <= len(text) <= KEY_MAX:
+        raise Refused(400, {"key": _("must be 1 to %(count)d letters") % {"count": KEY_MAX}})
+    return text
+
+
+def _order(query: Mapping[str, str]) -> Json | None:
+    """The change that is asked about; None: none is."""
+    if "kind" not in query:
+        if given := [name for name in ("lane", "consumer", "count") if name in query]:
+            raise Refused(400, {given[0]: _("belongs to a change, whose kind is not given")})
+        return None
+    if query["kind"] not in CHANGES:
+        raise Refused(400, {"kind": _("must be %(names)s") % {"names": listed(CHANGES)}})
+    count = query.get("count")
+    order = {
+        "command_id": "trial",
+        "kind": query["kind"],
+        "lane": query.get("lane", "all"),
+        "consumer": query.get("consumer"),
+        "args": {}
+        if count is None
+        else {"count": int(count) if count.isascii() and count.isdigit() else count},
+    }
+    try:
+        return check_command(order)
+    except CommandError as error:
+        raise Refused(400, {error.field.removeprefix("args."): in_words(error)}) from error
+
+
+def come_to(row: Lab) -> int:
+    """How far a lab has come, as browsers have seen it."""
+    at_us = StoredView.objects.filter(pk=row.pk).values_list("at_us", flat=True).first()
+    return int(row.clock_floor_us if at_us is None else at_us)
 
 
 def _stretch(lab: Lab, at_us: int, query: Mapping[str, str]) -> dict[str, int]:

@@ -1,8 +1,10 @@
 // What stands around every page of a lab: its bar with the name, the story above the page, the bar of time below it.
 
+import { bindKeys } from "../base/keys.js";
 import { createTransport } from "../lane/transport.js";
 import { createBand } from "./band.js";
 import { createLabBar } from "./lab_bar.js";
+import { createPredict } from "./predict.js";
 
 const NOTHING = { read: () => ({}), show: () => {} };
 
@@ -17,5 +19,7 @@ export function createFrame({ current, send, redraw, notice, past, lane = null, 
     band.draw();
     transport.draw(isForced);
   }
+  const predict = createPredict({ current, send, past, lane });
+  bindKeys([{ keys: ["q"], says: "predict", act: predict.open }]);
   return { draw, step: transport.step };
 }

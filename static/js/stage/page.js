@@ -23,6 +23,7 @@ import { createLane } from "./lanes.js";
 import { ROWS_MAX, present, routes } from "./present.js";
 import { createScope } from "./scope.js";
 import { visited } from "./visit.js";
+import { createWho } from "./who.js";
 import * as clientGrid from "./visuals/client_grid.js";
 import * as hashRing from "./visuals/hash_ring.js";
 import * as partitionGrid from "./visuals/partition_grid.js";
@@ -57,6 +58,7 @@ const whyPanel = createWhyPanel($("why"), {
   laneOf: (id) => laneOf.get(id).root, now: () => ({ view, say, words: words() }), onLight: () => redraw(),
 });
 const lesson = $("lesson") && createLesson($("lesson"));
+const who = createWho(lanes, { current: () => view, past });
 const announce = createAnnouncer((text) => { $("announce").textContent = text; }, say);
 const limits = Object.fromEntries(lanes.map(({ id }) => [id, ROWS_MAX]));
 
@@ -114,6 +116,7 @@ function drawPart(ids, now, withHead) {
   lesson?.write(shown.lesson);
   if (sizes.stream > 40) stream.render($("stream"), view, { width: sizes.stream, say });
   whyPanel.write();
+  who.write();
   controls.frame.draw(isForced);
   drawChart(withTwins);
   showFreshness();

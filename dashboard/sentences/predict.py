@@ -1,0 +1,61 @@
+"""Words of what is asked about a change before it is made: who has a key, and a question with its answers."""
+
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
+
+PREDICT = {
+    "predict": _("Predict"),
+    "predict.title": _("Say what the next change will do, then see whether it does"),
+    "predict.change": _("The next change"),
+    "predict.lane": _("In"),
+    "predict.ask": pgettext_lazy("question", "Ask"),
+    "change.join": _("a consumer joins"),
+    "change.leave": _("{consumer} leaves"),
+    "change.crash": _("{consumer} crashes"),
+    "predict.partitions_moved": _(
+        "{change}. How many of the {total} partitions will have another consumer once {lane} has come to rest?"
+    ),
+    "predict.keys_moved": _(
+        "{change}. How many of the keys will have another consumer once {lane} has come to rest?"
+    ),
+    "predict.redelivered": _("{change}. How many messages will {lane} deliver a second time?"),
+    "predict.pause_us": _(
+        "{change}. For how long will a partition of {lane} have no reader, at the longest?"
+    ),
+    "predict.none": _("none"),
+    "predict.all": _("all"),
+    "predict.percent": _("{low} to {high} %"),
+    "predict.count": _("{low}"),
+    "predict.counts": _("{low} to {high}"),
+    "predict.more_counts": _("{low} or more"),
+    "predict.under": _("less than {high_us}"),
+    "predict.times": _("{low_us} to {high_us}"),
+    "predict.over": _("more than {low_us}"),
+    "predict.truth.partitions_moved": _("{value} of {total} partitions"),
+    "predict.truth.keys_moved": _("{value} % of the keys"),
+    "predict.truth.redelivered": _("{value} {value?message|messages}"),
+    "predict.truth.pause_us": _("{value_us}"),
+    "predict.right": _("Right: {truth}."),
+    "predict.wrong": _("No: {truth}."),
+    "predict.rested": _(
+        "A copy of this lab was given the change at {clock} and came to rest within {rest_us}."
+    ),
+    "predict.restless": _(
+        "A copy of this lab was given the change at {clock} and had not come to rest after four minutes."
+    ),
+    "predict.standing": _("{count?One partition has|{count} partitions have} no reader then."),
+    "predict.make": _("Make the change"),
+    "predict.again": _("Another question"),
+    "predict.working": _("A copy of the lab is being given the change"),
+    "who.key": _("Who has key"),
+    "who.when": _("and after"),
+    "who.unchanged": _("no change"),
+    "who.now": _("now {to}"),
+    "who.after": _("then {to}"),
+    "who.same": _("then the same"),
+    "who.partition": _("{consumer}, partition {unit}"),
+    "who.nobody": _("nobody"),
+    "who.nobody_partition": _("nobody, partition {unit}"),
+    "who.waits": _("{consumer}, but it waits"),
+    "who.no_owner": _("No consumer has a key: each message goes to whoever is next."),
+}
