@@ -2,6 +2,7 @@
 
 import { page } from "../base/chrome.js";
 import { Refusal } from "../base/commands.js";
+import { plainNumber } from "../base/plain_number.js";
 import { number } from "../base/say.js";
 import { isFinal } from "./address.js";
 import { firstExample } from "./example.js";
@@ -9,7 +10,7 @@ import { instant } from "./format.js";
 import { isBelow } from "./offsets.js";
 import { isOutdated, segmentOf } from "./outdated.js";
 import { createPlayer } from "./player.js";
-import { LONG_MAX, fieldError, isLong, plainNumber } from "./settings_form.js";
+import { LONG_MAX, fieldError, isLong } from "./settings_form.js";
 import { createTiers } from "./tiers.js";
 import { message, stepWords } from "./words.js";
 

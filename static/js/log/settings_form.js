@@ -1,12 +1,10 @@
 // The log's settings as a person may try them: numbers are checked at their field, here for being numbers and by the
 // server for the rest.
 
+import { plainNumber } from "../base/plain_number.js";
 import { SETTINGS } from "./api.js";
 
 const WHOLE = /^-?\d{1,19}$/;
-
-// "1 000", "1,000" and a typographic minus are what people type.
-export const plainNumber = (text) => text.replace(/[\s,\u2009\u202f]/g, "").replace("\u2212", "-");
 
 const isWhole = (text) => WHOLE.test(text);
 

@@ -1,7 +1,7 @@
 // The form as the request that it stands for. What a text is worth is judged by the server alone: a text that is no
 // number goes there as it is, and comes back refused at its field.
 
-import { plainNumber } from "../log/settings_form.js";
+import { plainNumber } from "../base/plain_number.js";
 
 const WHOLE = /^-?\d+$/, DECIMAL = /^-?(\d+\.?\d*|\.\d+)$/;
 
