@@ -83,7 +83,10 @@ def lesson_open(*, name: str = "", text: str = "", visitor: str | None, address:
     assert scenario.lesson is not None, "a scenario file always has one"
     title = scenario.lesson.title["zh" if (get_language() or "en").startswith("zh") else "en"]
     return services.lab_open(
-        request={"scenario": scenario_to_json(scenario), "name": title}, visitor=visitor, address=address
+        request={"scenario": scenario_to_json(scenario), "name": title},
+        visitor=visitor,
+        address=address,
+        is_in_frames=True,
     )
 
 

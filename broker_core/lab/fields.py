@@ -45,6 +45,10 @@ def is_finite(value: float) -> bool:
     return abs(value) <= sys.float_info.max
 
 
+MOMENT_US_MAX = 10**15
+"""Later than any lab gets, and a whole number in every browser."""
+
+
 def speed(value: Any) -> float:
     """A clock's speed, 1.0 being real time, in thousandths; CommandError at args.speed otherwise."""
     # In thousandths an infinity would not be a whole number, nor would the largest floats.

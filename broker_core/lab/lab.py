@@ -44,7 +44,8 @@ long it works at a time."""
 class LabState:
     """What a checkpoint holds of a lab beside its lanes and its time.
 
-    playing, speed_milli: what the clock outside should do; they change no event. seen: everybody who ever
+    playing, speed_milli: what the clock outside should do; they change no event. stop_us: when it pauses; None: when
+    it is told to. way_milli: its speed until then, where that is another one. seen: everybody who ever
     joined -> colour, from 1.
     history: the membership commands so far, with their positions, times and names. position: of the last
     command. orders: a Pulsar lane -> the order rule of Key_Shared that somebody gave it. steps_replaced: those of
@@ -54,6 +55,8 @@ class LabState:
     record_count: int = 0
     playing: bool = False
     speed_milli: int = 1000
+    stop_us: int | None = None
+    way_milli: int | None = None
     event_seq: int = 0
     seen: dict[str, int] = field(default_factory=dict)
     caption: Json = field(default_factory=dict)
@@ -123,6 +126,11 @@ class Lab(LabState):
     @property
     def now_us(self) -> int:
         return self.clock.now_us
+
+    @property
+    def pace_milli(self) -> int:
+        """What a second of the clock outside is here, in thousandths."""
+        return self.speed_milli if self.way_milli is None else self.way_milli
 
     @property
     def steps(self) -> int:
@@ -195,6 +203,8 @@ class Lab(LabState):
                 yield None
             self.record_count = stop
             self.clock.advance_to(until_us)
+            if self.stop_us is not None and until_us >= self.stop_us:
+                self.pause()
             if self.lesson is not None:
                 self.lesson.look(self)
 
@@ -251,6 +261,14 @@ class Lab(LabState):
         return LabFacts(lanes, self.playing, self.limits, parts_of_lab(sizes, self.workload.key_count or 0))
 
     # What commands do with a lab (broker_core/lab/commands/):
+
+    def play(self, until_us: int | None = None, speed_milli: int | None = None) -> None:
+        """The clock runs: to a moment at which it pauses, or on and on."""
+        self.playing, self.stop_us, self.way_milli = True, until_us, speed_milli
+
+    def pause(self) -> None:
+        """The clock stands."""
+        self.playing, self.stop_us, self.way_milli = False, None, None
 
     def lanes_of(self, lane: str) -> list[Lane]:
         """The lanes that a command for `lane` is for."""

@@ -15,7 +15,8 @@ from broker_core.lab.fields import LANE_ID, refuse_unknown
 from broker_core.lab.kafka import lane as kafka
 from broker_core.lab.kafka.options import check_cluster
 from broker_core.lab.kafka.server_rules import SERVER_RULES, assigns_at_server
-from broker_core.lab.lesson.lesson import CLUSTER, GROUPS, PULSAR, RABBITMQ, TUBEMQ, Lesson, lesson_from_json
+from broker_core.lab.lesson.frames import CLUSTER, GROUPS, PULSAR, RABBITMQ, TUBEMQ
+from broker_core.lab.lesson.lesson import Lesson, lesson_from_json
 from broker_core.lab.limits import DEFAULT_LIMITS, Limits
 from broker_core.lab.older_names import renamed
 from broker_core.lab.pulsar import lane as pulsar

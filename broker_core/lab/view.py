@@ -38,7 +38,7 @@ class ShownLab(Protocol):
 
     record_count: int
     playing: bool
-    speed_milli: int
+    stop_us: int | None
     caption: Json
     seen: dict[str, int]
     timeline: dict[int, Json]
@@ -51,6 +51,9 @@ class ShownLab(Protocol):
 
     @property
     def now_us(self) -> int: ...
+
+    @property
+    def pace_milli(self) -> int: ...
 
     @property
     def lesson(self) -> LessonShown | None: ...
@@ -121,7 +124,8 @@ def lab_view(lab: ShownLab, panels: Collection[str] = PANELS) -> Pieces[Json]:
     return {
         **lab_numbers(lab),
         "playing": lab.playing,
-        "speed": lab.speed_milli / 1000,
+        "stop_us": lab.stop_us,
+        "speed": lab.pace_milli / 1000,
         "seed": lab.scenario.seed,
         "scenario": lab.scenario.name,
         "consumer_rate": lab.scenario.consumer_rate,

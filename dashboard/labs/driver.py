@@ -33,7 +33,7 @@ from broker_core.lab.size import RECORDS_WAITING_MAX, LabTooLarge
 from dashboard.errors import in_all_words, texts_of
 from dashboard.labs import writes
 from dashboard.labs.chunks import ChunkWriter
-from dashboard.labs.frames import encode, feed_state, snapshot_text
+from dashboard.labs.frames import encode, feed_state, refusal_event, snapshot_text
 from dashboard.labs.pace import Pace
 from dashboard.labs.panels import Panels
 from dashboard.labs.transport import Frame
@@ -177,20 +177,25 @@ class LabDriver:
         """Let virtual time follow the wall clock for at most budget_s of work, and never past the floor.
         False: there is more to do now."""
         if not self.core.playing:
-            self.behind_ms = 0
-            self._rebase(self.pace.at(clock()))
-            return True
+            return self._rest_paused(clock)
         started_s = clock()
         target_us = self._due_us(self.pace.at(started_s))
-        goal_us = self._before_script(min(target_us, self.floor_us))
+        goal_us = self._before_stop(min(target_us, self.floor_us))
         while self.core.now_us < goal_us and clock() - started_s < budget_s:
             yield from self._advance(min(goal_us, self.core.now_us + self._slice_for(budget_s)), clock)
+        self.chunks.write(self.core, started_s)
+        if not self.core.playing:  # it was on its way to a moment, and is there
+            return self._rest_paused(clock)
         debt_s = (target_us - self.core.now_us) / self._us_per_s
         behind_s = debt_s + self.pace.behind_s
         self.behind_ms = 0 if behind_s * 1000 < BEHIND_SHOWN_MS else round(behind_s * 10) * 100
         self._forgive(debt_s, self.pace.at(clock()))
-        self.chunks.write(self.core, started_s)
         return self.core.now_us >= goal_us
+
+    def _rest_paused(self, clock: Clock) -> bool:
+        self.behind_ms = 0
+        self._rebase(self.pace.at(clock()))
+        return True
 
     def _forgive(self, debt_s: float, now_s: float) -> None:
         """What a lab owes beyond DEBT_MAX_S it will never do: it slows down. And after a stall (a crash, a
@@ -213,6 +218,11 @@ class LabDriver:
             [*self.holds.values(), *(entry["at_us"] for entry in list(self.script)[:1])], default=at_us
         )
         return min(at_us, max(stop_us, self.core.now_us))
+
+    def _before_stop(self, at_us: int) -> int:
+        """The same, or the moment at which the lab pauses."""
+        stop_us = at_us if self.core.stop_us is None else self.core.stop_us
+        return self._before_script(min(at_us, stop_us))
 
     def _advance(self, at_us: int, clock: Clock) -> Pieces[None]:
         before_us = self.core.now_us
@@ -243,7 +253,7 @@ class LabDriver:
 
     @property
     def _us_per_s(self) -> int:
-        return self.core.speed_milli * 1000
+        return self.core.pace_milli * 1000
 
     def _due_us(self, now_s: float) -> int:
         return self.base_us + int((now_s - self.base_s) * self._us_per_s)
@@ -295,7 +305,7 @@ class LabDriver:
             except CommandError as error:
                 fields = texts_of(error)
                 self.decisions.append(Decision(command, at_us, fields))
-                refusals.append(_refusal_event(command, at_us, fields, in_all_words(error)))
+                refusals.append(refusal_event(command, at_us, fields, in_all_words(error)))
             self.holds.pop(command.command_id, None)
         self._rebase(self.pace.at(clock()))  # speed and play changed what a second of wall time means
         return decided, refusals
@@ -341,7 +351,9 @@ class LabDriver:
         patch = [] if self.needs_full else diff(self.view, view)
         shown = (new_events + refusals) if refusals else new_events
         must_store = (
-            bool(self.decisions or new_events or checkpoint) or self._reserve_is_short() or not self.view
+            bool(self.decisions or new_events or checkpoint or has_changed)
+            or self._reserve_is_short()
+            or not self.view
         )
         frame = None
         if self.needs_full or patch or shown:
@@ -398,7 +410,7 @@ class LabDriver:
     def _commit(self, events: list[Json], wall_s: float, checkpoint: Checkpoint | None = None) -> Commit:
         now_us = self.core.now_us
         self.floor_us = (
-            self._before_script(now_us + int(RESERVE_S * self._us_per_s)) if self.core.playing else now_us
+            self._before_stop(now_us + int(RESERVE_S * self._us_per_s)) if self.core.playing else now_us
         )
         self.seq_floor = self.seq + RESERVE_FRAMES
         decisions, self.decisions = self.decisions, []
@@ -428,20 +440,3 @@ class LabDriver:
         commit.clock_floor_us = self.floor_us = self.core.now_us  # nothing after this was shown
         commit.extra |= {"status": Lab.Status.IDLE, "lease_until_ms": 0}
         return frame, commit
-
-
-def _refusal_event(
-    command: StoredCommand, at_us: int, fields: dict[str, list[str]], words: dict[str, str]
-) -> Json:
-    """A refusal as browsers hear of it. words: language -> the reason. It has no place among the turning
-    points: the lab is unchanged."""
-    return {
-        "seq": None,
-        "at_us": at_us,
-        "lane": "lab",
-        "kind": "lab.command_refused",
-        "cause": {"command": command.position},
-        "rule": None,
-        "inputs": {},
-        "data": {"command_id": command.command_id, "fields": fields, "words": words},
-    }

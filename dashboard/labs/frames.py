@@ -7,6 +7,7 @@ import msgspec
 
 from broker_core.events import Json
 from broker_core.lab.panels import PANELS
+from dashboard.models import StoredCommand
 
 _encoder = msgspec.json.Encoder()
 
@@ -38,4 +39,21 @@ def feed_state(
         "epoch": epoch,
         "failed": failed,
         "panels": [name for name in PANELS if name in panels],
+    }
+
+
+def refusal_event(
+    command: StoredCommand, at_us: int, fields: dict[str, list[str]], words: dict[str, str]
+) -> Json:
+    """A refusal as browsers hear of it. words: language -> the reason. It has no place among the turning
+    points: the lab is unchanged."""
+    return {
+        "seq": None,
+        "at_us": at_us,
+        "lane": "lab",
+        "kind": "lab.command_refused",
+        "cause": {"command": command.position},
+        "rule": None,
+        "inputs": {},
+        "data": {"command_id": command.command_id, "fields": fields, "words": words},
     }

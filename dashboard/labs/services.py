@@ -60,13 +60,19 @@ class OpenedLab:
 
 
 def lab_open(
-    *, request: Json, visitor: str | None = None, address: str = "", script: Sequence[Json] = ()
+    *,
+    request: Json,
+    visitor: str | None = None,
+    address: str = "",
+    script: Sequence[Json] = (),
+    is_in_frames: bool = False,
 ) -> OpenedLab:
     """Make a lab and set it playing.
 
     request: {scenario?: name or object, seed?, workload?, lanes?, consumers?, consumer_rate?, lesson?}; a key
     beside the scenario overrides the one in it. script: [{at_us, body}], commands as check_command gives them
-    that the lab gives itself when it is time, in order; a lesson brings its own.
+    that the lab gives itself when it is time, in order; a lesson brings its own. is_in_frames: it plays to its
+    lesson's first frame, and pauses there.
     address: as address.py gives it, "" for the server itself. Raises Refused at the field that is wrong, 429
     when a quota is used up.
     """
@@ -76,6 +82,7 @@ def lab_open(
         visitor=visitor,
         address=address,
         name=checked.name if "name" in request else "",
+        first=checked.lesson.opening() if is_in_frames and checked.lesson is not None else PLAY,
         script=[*script, *(checked.lesson.script() if checked.lesson is not None else ())],
     )
 
@@ -93,15 +100,17 @@ def wanted_scenario(request: Json) -> Scenario:
     return readable_scenario({**scenario, **raw})
 
 
-def _lab_create(scenario: Json, *, visitor: str | None, address: str = "", **columns: Any) -> OpenedLab:
-    """The lab's row and its first command, play. The core itself runs in the worker alone, so the first view
+def _lab_create(
+    scenario: Json, *, visitor: str | None, address: str = "", first: Json = PLAY, **columns: Any
+) -> OpenedLab:
+    """The lab's row and its first command. The core itself runs in the worker alone, so the first view
     comes from there."""
     token = access.token_new()
     with transaction.atomic():
         parts = parts_of_scenario(readable_scenario(scenario), core_limits())
         make_room(address, parts)
         lab = lab_row(scenario, token, visitor, address_hash=address, position=1, parts=parts, **columns)
-        StoredCommand.objects.create(lab=lab, command_id=PLAY["command_id"], position=1, body=PLAY, at_us=0)
+        StoredCommand.objects.create(lab=lab, command_id=first["command_id"], position=1, body=first, at_us=0)
         _wake_after_commit(lab)
     return OpenedLab(lab, token)
 

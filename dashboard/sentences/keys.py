@@ -19,6 +19,8 @@ KEYS = {
     "keys.ten_back": _("Ten steps back"),
     "keys.change_on": _("To the next change"),
     "keys.change_back": _("To the change before"),
+    "keys.frame_on": _("On to the next frame of the lesson"),
+    "keys.frame_back": _("Back to the frame before"),
     "keys.now": _("Back to now, while you look at the past"),
     "keys.branch_before": _("Branch before"),
     "keys.branch_after": _("Next branch"),

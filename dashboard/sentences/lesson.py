@@ -1,6 +1,7 @@
 """Words of a lesson: the panel that it has on the Stage, and what `run_scenario` prints."""
 
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from dashboard.sentences.lanes import LANES
 
@@ -31,8 +32,20 @@ LESSON = {
     "lesson.you_will_learn": _("You will learn"),
     "lesson.checks": _("Checks"),
     "lesson.asked": _("asked"),
-    "lesson.sum": _("{count} of {total} checks hold"),
-    "lesson.so_far": _("{count} of {total} hold so far"),
+    "lesson.sum": _("{held}/{total}"),
+    "lesson.checks_label": _("Checks: of {total}, {known} {known?is|are} due and {held} {held?holds|hold}"),
+    "lesson.all_hold": _("{count} of {total} checks hold"),
+    # Its frames
+    "lesson.frames": _("Frames of the lesson"),
+    "lesson.back": _("Back"),
+    "lesson.next": pgettext_lazy("frame", "Next"),
+    "lesson.to_end": _("Play to the end"),
+    "lesson.place": _("{number}/{total}"),
+    "lesson.stop": _("Frame {number}: {word}, {time}"),
+    "lesson.way": _("On the way to frame {number}."),
+    "lesson.way_named": _("On the way to frame {number}: {word}."),
+    "lesson.way_to_end": _("On the way to the end of the lesson."),
+    "lesson.long_way": _("It is long: {seconds} s even at ×{speed}."),
     "lesson.progress": _("{now} of {end}"),
     "lesson.over": _("over"),
     "lesson.meddled": _(

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from broker_core.lab.lesson.file import read_file, scenario_from_text, shelf
-from broker_core.lab.lesson.lesson import CLUSTER
+from broker_core.lab.lesson.frames import CLUSTER
 from broker_core.lab.lesson.play import view_at
 from broker_core.lab.scenario import Scenario
 from dashboard.course import places

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from broker_core.lab.lesson.bounds import BYTES_MAX
 from broker_core.lab.lesson.file import read_file, shelf
-from broker_core.lab.lesson.lesson import STAGE
+from broker_core.lab.lesson.frames import STAGE
 from dashboard import access, lessons
 from dashboard.address import address_of
 from dashboard.course import CHAPTERS, LEVELS, START

@@ -57,6 +57,13 @@ def play_text(page: Page, site: SupervisedSite, text: str) -> None:
     page.click("#own .go")
 
 
+def run_freely(page: Page) -> None:
+    """From its first frame on, without a stop, as fast as it goes."""
+    expect(page.locator("#play-icon")).to_have_attribute("href", "#v-play", timeout=20_000)
+    page.click("[data-speed='20']")
+    page.click("#play")
+
+
 def is_over(page: Page) -> None:
     page.wait_for_selector("#lesson[data-over]", timeout=30_000)
 
@@ -64,12 +71,12 @@ def is_over(page: Page) -> None:
 def test_a_lesson_plays_from_the_list_to_its_end(profile: Profile, site: SupervisedSite) -> None:
     page = profile().new_page()
     play(page, site, "kafka_balance_before_stickiness")
-    page.click("[data-speed='20']")
+    run_freely(page)
     is_over(page)
     assert page.url.endswith("/kafka/groups/")  # where this one is watched
     expect(page.locator("#story")).to_contain_text("Two partitions each: c1 keeps 0 and 1, c2 gets 2 and 3.")
-    expect(page.locator("[data-lesson=sum]")).to_have_text("4 of 4 checks hold")
-    expect(page.locator("#lesson .learn p")).to_be_visible()
+    expect(page.locator("[data-lesson=sum]")).to_have_text("4/4")
+    expect(page.locator("#next")).to_have_text("All lessons")
     expect(page.locator("#play-icon")).to_have_attribute("href", "#v-play")  # it rests at its end
     save(page, "lesson-over")
 
@@ -86,9 +93,9 @@ def test_a_lesson_of_several_lanes_goes_on_from_one_to_the_next(
     expect(page.locator("#sub")).to_contain_text("learn from the fetch response where the logs diverge")
     expect(tabs.nth(2)).to_have_attribute("aria-current", "page")
     expect(page.locator("#to-groups")).to_have_attribute("href", re.compile(r"/kafka/groups/\?lane=fetch$"))
-    expect(page.locator("#lesson-title")).to_have_text("Data loss: cut to the high watermark")
+    expect(page.locator("#lab-name")).to_have_text("Data loss: cut to the high watermark")
     page.click("#language")
-    expect(page.locator("#lesson-title")).to_have_text("数据丢失：按高水位截断")
+    expect(page.locator("#lab-name")).to_have_text("数据丢失：按高水位截断")
     expect(tabs).to_have_text(["高水位", "纪元请求", "拉取响应"])
 
 
@@ -100,18 +107,22 @@ def test_captions_and_checks_come_at_their_times_in_the_readers_language(
     expect(page.locator("#play-icon")).to_have_attribute("href", "#v-play")  # the lesson waits for the reader
     expect(page.locator("h1")).to_have_attribute("aria-live", "polite")
     expect(page.locator("h1")).to_have_text("It begins.")
-    expect(page.locator("#lesson .watch p").first).to_be_visible()
-    expect(page.locator("#lesson .learn")).to_be_hidden()
+    expect(page.locator("#lesson ol")).to_be_hidden()
+    page.click("#lesson summary")
+    expect(page.locator("#lesson ol")).to_be_visible()
     assert page.locator("[data-check]").evaluate_all("rows => rows.map(row => row.dataset.state)") == [
         "holds",
         "not_yet",
     ]
     expect(page.locator("[data-lesson=told]")).to_have_text("holds: 4 records")
     page.click("#language")
-    expect(page.locator("#lesson-title")).to_have_text("我的")
+    expect(page.locator("#lab-name")).to_have_text("我的")
     expect(page.locator("h1")).to_have_text("开始。")
     expect(page.locator("[data-check] .word").last).to_have_text("未到时间")
+    page.keyboard.press("Escape")
+    expect(page.locator("#lesson ol")).to_be_hidden()
     page.click("#add")
+    page.click("#lesson summary")
     expect(page.locator("[data-lesson=note]")).to_contain_text("有人下过课程之外的命令")
     expect(page.locator("h1")).to_contain_text("c4")
     page.click("#play")
@@ -133,23 +144,29 @@ def test_captions_and_checks_come_at_their_times_in_the_readers_language(
         "pulsar_newcomer_waits",
     ],
 )
-def test_panel_fits(profile: Profile, site: SupervisedSite, name: str) -> None:
+def test_the_checks_and_the_frames_fit(profile: Profile, site: SupervisedSite, name: str) -> None:
     page = profile().new_page()
     play(page, site, name)
     for width, height in ((1440, 900), (1280, 720), (390, 844)):
         page.set_viewport_size({"width": width, "height": height})
-        wait_frame(page)
+        page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        page.click("#lesson summary")
         assert page.evaluate("document.documentElement.scrollWidth") <= width
-        box = page.locator("#lesson").bounding_box()
+        box = page.locator(".lesson-in").bounding_box()
         bar = page.locator(".trans").bounding_box()
         assert box is not None and bar is not None
         assert box["x"] >= 0 and box["x"] + box["width"] <= width
-        assert box["y"] + box["height"] <= bar["y"] or width < 641
-        sizes = page.locator("#lesson").evaluate(
-            "root => [...root.querySelectorAll('*')].map(each => parseFloat(getComputedStyle(each).fontSize))"
+        assert box["y"] + box["height"] <= bar["y"]
+        for part in ("#next", "#back-frame", "#frame-place"):
+            step = page.locator(part).bounding_box()
+            assert step is not None and step["x"] >= 0 and step["x"] + step["width"] <= width
+        sizes = page.locator("#lesson, #story").evaluate_all(
+            "roots => roots.flatMap(root => [...root.querySelectorAll('*')]"
+            ".map(each => parseFloat(getComputedStyle(each).fontSize)))"
         )
         assert min(sizes) >= SMALLEST_PX
         save(page, f"{name}-{width}")
+        page.keyboard.press("Escape")
     pill = page.locator("#fresh").bounding_box()
     assert pill is not None and pill["x"] + pill["width"] <= 390
 
@@ -163,7 +180,7 @@ def test_a_teachers_own_text_is_refused_with_its_line_and_then_plays(
     expect(page.locator("#text")).to_be_focused()
     page.fill("#text", PAUSING)
     page.click("#own .go")
-    expect(page.locator("#lesson-title")).to_have_text("Mine")
+    expect(page.locator("#lab-name")).to_have_text("Mine")
 
 
 # -- the course ----------------------------------------------------------------------------------------------
@@ -225,6 +242,7 @@ def test_a_lesson_keeps_its_place_and_then_its_tick(profile: Profile, site: Supe
     expect(page.locator("#go")).to_have_text("Start lesson 1")
     play(page, site, "kafka_cluster_high_watermark")
     expect(page.locator("#story")).to_contain_text("One record a second.")
+    expect(page.locator("#frame-place")).to_have_text("1/5")
     lab = page.url
     page.goto(f"{site.url}learn/")
     card = page.locator("#start li").nth(3)
@@ -234,7 +252,7 @@ def test_a_lesson_keeps_its_place_and_then_its_tick(profile: Profile, site: Supe
     page.click("#go")
     page.wait_for_url(lab)
     wait_frame(page)
-    page.click("[data-speed='20']")
+    run_freely(page)
     is_over(page)
     page.goto(f"{site.url}learn/")
     expect(card).not_to_have_attribute("data-begun", "")
@@ -296,6 +314,6 @@ def test_an_own_text_travels_in_its_link_and_a_wrong_line_is_marked(
     other.fill("#text", PAUSING)
     expect(other.locator(".mark")).to_be_hidden()
     other.click("#own .go")
-    expect(other.locator("#lesson-title")).to_have_text("Mine")
+    expect(other.locator("#lab-name")).to_have_text("Mine")
     other.goto(f"{site.url}learn/own/#text=AAAA")
     expect(other.locator("#shared")).to_have_text("This link holds no text of a lesson.")

@@ -267,22 +267,23 @@ def test_a_lane_without_clients_says_so_and_a_key_adds_one(
 
 
 def test_a_lesson_opens_here_with_its_caption_checks_and_pictures_in_the_first_view(
-    profile: Profile, site: SupervisedSite, let_pass: Pass
+    profile: Profile, site: SupervisedSite
 ) -> None:
     page = profile().new_page()
     page.goto(site.url + "learn/tubemq_source_count_off/")
     page.click(".begin [name=scenario]")
     page.wait_for_url("**/tubemq/**")
     wait_frame(page)
-    let_pass(page, 22)
+    page.locator("#timeline [data-frame='3']").click()
+    expect(page.locator("#frame-place")).to_have_text("3/3", timeout=20_000)
     wait_text(page, "#story", "with 1:orders:0 as well, by mistake")
     wait_text(page, "#story-means", "c1 and c2 both want 1:0.")
     wait_text(page, "[data-check]", "holds")
     for wide, tall in ((1440, 900), (1280, 720)):
         page.set_viewport_size({"width": wide, "height": tall})
-        wait_frame(page)
+        page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
         fold = page.locator(".trans").bounding_box()
         assert fold is not None
-        for part in ("#story", "#lesson", "#difference", "#brokers", "#calls", ".why"):
+        for part in ("#story", "#difference", "#brokers", "#calls", ".why"):
             assert bottom(page, part) <= fold["y"], (part, wide)
     save(page, "tubemq-lesson")

@@ -261,11 +261,11 @@ def test_panel_says_not_yet_until_a_number_has_come_and_what_came_then() -> None
         before["lesson"]["is_over"],
         before["lesson"]["slots"]["sum"],
         before["lesson"]["slots"]["told"],
-    ) == (False, "", "")
+    ) == (False, "0/5", "")
     assert " ".join(told(before)) == "c3 joins. The others keep reading while they join again."
     assert [check["state"] for check in after["lesson"]["checks"]] == ["holds"] * 5
     assert after["lesson"]["checks"][2]["figure"] == "4"
-    assert after["lesson"]["slots"]["sum"] == "5 of 5 checks hold"
+    assert after["lesson"]["slots"]["sum"] == "5/5"
     assert after["lesson"]["is_over"] is True
 
 
@@ -275,7 +275,7 @@ def test_panel_says_that_a_check_fails() -> None:
     assert [(check["figure"], check["word"], check["about"]) for check in failed] == [
         ("3", "fails", "0:25, should be 9")
     ]
-    assert shown["slots"]["sum"] == "4 of 5 checks hold"
+    assert shown["slots"]["sum"] == "4/5"
 
 
 def test_a_check_names_its_lane_where_checks_ask_several() -> None:
@@ -318,6 +318,7 @@ def draw(view: Json, language: str) -> str:
     with translation.override(language):
         context = base_context(RequestFactory().get("/"), "stage")
         context["page"] |= lab_page("x", seq=1, epoch=0, is_owner=True, csrf="t")
+        context["frame"] = {"lesson": view.get("lesson", {}).get("title"), "title": "x", "tabs": []}
         text = render_to_string(
             "dashboard/stage.html", context | stage_context(view, context["catalogue"][language])
         )
@@ -332,7 +333,7 @@ def test_first_frame_has_the_panel_with_all_that_later_frames_write(language: st
     assert text.count("data-check") == len(shown["checks"]) == 5
     assert set(re.findall(r'data-lesson="(\w+)"', text)) == set(shown["slots"])
     assert set(re.findall(r'data-of="(\w+)"', text)) == set(shown["checks"][0]) - {"state"}
-    assert shown["slots"]["title"] in text and shown["checks"][0]["about"] in text
+    assert shown["label"] in text and shown["checks"][0]["about"] in text
     assert 'id="lesson"' not in draw(
         {name: part for name, part in view.items() if name != "lesson"}, language
     )

@@ -290,7 +290,7 @@ test("a lesson's caption is its title before the first, and silent once somebody
   assert.equal(lessonOf({ lesson: null }, inEnglish), null);
 });
 
-test("checks are not yet answered, hold or fail, and are summed when one is known", () => {
+test("checks are not yet answered, hold or fail, and are summed", () => {
   const none = lessonOf(lesson(), inEnglish);
   const one = lessonOf(lesson({ results: { 0: { holds: true, came: 3 } } }), inEnglish);
   const all = lessonOf(
@@ -303,7 +303,13 @@ test("checks are not yet answered, hold or fail, and are summed when one is know
       ["not_yet", "not_yet"], ["holds", "not_yet"], ["holds", "fails"],
     ],
   );
-  assert.deepEqual([none, one, all].map(({ slots }) => slots.sum), ["", "lesson.so_far 1,1", "lesson.sum 1,2"]);
+  assert.deepEqual(
+    [none, one, all].map(({ slots, label }) => [slots.sum, label]),
+    [
+      ["lesson.sum 0,2", "lesson.checks_label 0,0,2"], ["lesson.sum 1,2", "lesson.checks_label 1,1,2"],
+      ["lesson.sum 1,2", "lesson.checks_label 1,2,2"],
+    ],
+  );
   assert.deepEqual(all.checks.map(({ figure }) => figure), ["3", "1.235"]);
   assert.equal(none.checks[0].figure, "–");
   assert.equal(none.slots.told, "");

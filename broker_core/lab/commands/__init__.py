@@ -15,7 +15,7 @@ from broker_core.errors import CommandError, Names
 from broker_core.events import Json
 from broker_core.lab.commands.algorithm import SetAlgorithm, SetOrder
 from broker_core.lab.commands.base import ALL, Command, ConsumerCommand
-from broker_core.lab.commands.clock import PauseLab, Play, Speed, Step
+from broker_core.lab.commands.clock import PauseLab, Play, PlayUntil, Speed, Step
 from broker_core.lab.commands.cluster import FAULT_COMMANDS
 from broker_core.lab.commands.cluster_clients import WRITER_COMMANDS
 from broker_core.lab.commands.cluster_operator import OPERATOR_COMMANDS
@@ -47,6 +47,7 @@ _ALL_KINDS: tuple[type[Command], ...] = (
     SetAlgorithm,
     SetOrder,
     Play,
+    PlayUntil,
     PauseLab,
     Step,
     Speed,

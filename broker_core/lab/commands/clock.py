@@ -1,4 +1,4 @@
-"""The lab's clock: play, pause_lab, step, speed. None of them changes what a lane does, only when."""
+"""The lab's clock: play, play_until, pause_lab, step, speed. None of them changes what a lane does, only when."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -41,7 +41,35 @@ class Play(ClockCommand):
     kind: ClassVar[str] = "play"
 
     def carry_out(self, lab: OrderedLab, position: int) -> Stops:
-        lab.playing = True
+        lab.play()
+        return ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlayUntil(ClockCommand):
+    """Play, and pause at a moment. until_us: of virtual time. speed: on the way there; None: the lab's own."""
+
+    kind: ClassVar[str] = "play_until"
+    ARGS: ClassVar[frozenset[str]] = frozenset({"until_us", "speed"})
+
+    until_us: int
+    speed: float | None
+
+    @classmethod
+    def read_args(cls, args: Json) -> dict[str, Any]:
+        until_us = fields.whole("args.until_us", args.get("until_us"), 1, fields.MOMENT_US_MAX)
+        given = args.get("speed")
+        return {"until_us": until_us, "speed": None if given is None else fields.speed(given)}
+
+    def args(self) -> Json:
+        return {"until_us": self.until_us, "speed": self.speed}
+
+    def ask(self, lab: OrderedLab) -> None:
+        if self.until_us <= lab.now_us:
+            raise CommandError("args.until_us", "must be after now, which is {now} us", now=lab.now_us)
+
+    def carry_out(self, lab: OrderedLab, position: int) -> Stops:
+        lab.play(self.until_us, None if self.speed is None else round(self.speed * 1000))
         return ()
 
 
@@ -50,7 +78,7 @@ class PauseLab(ClockCommand):
     kind: ClassVar[str] = "pause_lab"
 
     def carry_out(self, lab: OrderedLab, position: int) -> Stops:
-        lab.playing = False
+        lab.pause()
         return ()
 
 
@@ -70,7 +98,7 @@ class Step(ClockCommand):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Speed(ClockCommand):
-    """speed: of virtual time against the wall clock."""
+    """speed: of virtual time against the wall clock. A way to a moment that has a speed of its own keeps that."""
 
     kind: ClassVar[str] = "speed"
     ARGS: ClassVar[frozenset[str]] = frozenset({"speed"})

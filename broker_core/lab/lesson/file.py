@@ -29,6 +29,7 @@ LASTS_S_MAX = LASTS_US_MAX // SECOND_US
 _START = ("seed", "consumers", "consumer_rate", "workload")
 _TOLD = ("title", "line", "watch_for", "you_will_learn", "front", "page")
 _LISTS = ("lane", "step", "check")
+_OF_STEP = ("at_s", "caption", "frame")
 _CHECK = ("lane", "number", "says")
 _COMMAND = tuple(sorted(FIELDS - {"command_id", "kind", "args", "position", "at_us"}))
 
@@ -149,7 +150,9 @@ def _step_json(lined: Lined, entry: Json, place: int) -> Json:
     step: Json = {"at_us": _time_us(lined, entry, ("step", place, "at_s"))}
     if "caption" in entry:
         step["caption"] = entry["caption"]
-    rest = {name: value for name, value in entry.items() if name not in ("at_s", "caption", "do")}
+    if "frame" in entry:
+        step["frame"] = _frame_json(lined, entry["frame"], place)
+    rest = {name: value for name, value in entry.items() if name not in (*_OF_STEP, "do")}
     if "do" not in entry:
         for name in rest:
             raise FileError(lined.line_of(("step", place, name)), _as_written(("step", place, name)),
@@ -168,10 +171,17 @@ def _step_json(lined: Lined, entry: Json, place: int) -> Json:
                 lined.line_of(("step", place, name)),
                 _as_written(("step", place, name)),
                 "is unknown; known: {names}",
-                names=Names(("at_s", "caption", "do", *_COMMAND, *sorted(args))),
+                names=Names((*_OF_STEP, "do", *_COMMAND, *sorted(args))),
             )
     step["order"] = {**order, "args": given} if given else order
     return step
+
+
+def _frame_json(lined: Lined, raw: Any, place: int) -> Any:
+    if not isinstance(raw, dict) or "stop_s" not in raw:
+        return raw
+    rest = {name: value for name, value in raw.items() if name != "stop_s"}
+    return {**rest, "stop_us": _time_us(lined, raw, ("step", place, "frame", "stop_s"))}
 
 
 def _check_json(lined: Lined, entry: Json, place: int) -> Json:
@@ -192,7 +202,7 @@ _PARTS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("lanes",): ("lane",),
     ("name",): ("title", "en"),
 }
-_INNER = {"at_us": "at_s", "kind": "do"}
+_INNER = {"at_us": "at_s", "stop_us": "stop_s", "kind": "do"}
 _DROPPED = ("order", "args", "asks")
 
 

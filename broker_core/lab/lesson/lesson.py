@@ -2,12 +2,10 @@
 
 `{"title", "line", "watch_for", "you_will_learn": {"en", "zh"}, "front": lane id or None, "page", "lasts_us",
 "lanes"?: {lane id: title},
-"steps": [{"at_us", "caption"?, "order"?}], "checks": [{"at_us", "lane", "number", "asks": {"is": 6}, "says":
+"steps": [{"at_us", "caption"?, "frame"?, "order"?}], "checks": [{"at_us", "lane", "number", "asks": {"is": 6}, "says":
 {"en", "zh"}}]}`. An order is a command without id; a check without a lane asks the lab itself.
 """
 
-import re
-import unicodedata
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,12 +14,13 @@ from broker_core.errors import CommandError, Names
 from broker_core.events import Json
 from broker_core.lab.commands import check_command
 from broker_core.lab.commands.base import ALL
-from broker_core.lab.commands.clock import PauseLab
+from broker_core.lab.commands.clock import PauseLab, PlayUntil
 from broker_core.lab.fields import is_finite, refuse_unknown, whole
 from broker_core.lab.lesson.checks import ASKS, EXACT
+from broker_core.lab.lesson.frames import PAGES, PLAIN, STAGE, Frame, frame_from_json, way_speed
+from broker_core.lab.lesson.texts import Text, text_of
 from broker_core.lab.limits import Limits
 
-LANGUAGES = ("en", "zh")
 OWN_IDS = "lesson:"
 """How the ids of a lesson's own orders begin; the number of the step follows, from 1."""
 LASTS_US_MAX = 4 * 3600 * 1_000_000
@@ -30,10 +29,6 @@ ASKED_MAX = 10**15
 """What a check may ask of a number: more than any lab has, even of microseconds, and a float holds each whole
 number up to it."""
 TITLE_MAX, LANE_MAX, LINE_MAX, CAPTION_MAX, TEXT_MAX, NUMBER_MAX = 60, 40, 200, 400, 2_000, 200
-STAGE, CLUSTER, GROUPS = "stage", "cluster", "groups"
-PULSAR, TUBEMQ, RABBITMQ = "pulsar", "tubemq", "rabbitmq"
-PAGES = (STAGE, CLUSTER, GROUPS, PULSAR, TUBEMQ, RABBITMQ)
-"""Where a lesson is watched: with all lanes on the Stage, or on the page of one lane that has more of it."""
 _FIELDS = {
     "title",
     "line",
@@ -47,20 +42,21 @@ _FIELDS = {
     "checks",
 }
 
-_FULL_WIDTH = re.compile(r"[\u3000-\u303f\uff00-\uffef]")  # brings its own room
-
-Text = dict[str, str]
-"""Language -> text: all of LANGUAGES."""
-
 
 @dataclass(frozen=True, slots=True)
 class Step:
     """caption: stays until the next one. order: a command as `check_command` gives it, None for a caption
-    alone."""
+    alone. frame: what is shown with the caption."""
 
     at_us: int
     caption: Text | None
     order: Json | None
+    frame: Frame = PLAIN
+
+    @property
+    def stop_us(self) -> int:
+        """Where a lesson that is watched frame by frame pauses for its caption."""
+        return self.at_us if self.frame.stop_us is None else self.frame.stop_us
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +93,7 @@ class Lesson:
         steps: list[Json] = []
         for step in self.steps:
             order = {name: value for name, value in (step.order or {}).items() if name != "command_id"}
-            parts = {"caption": step.caption, "order": order or None}
+            parts = {"caption": step.caption, "frame": step.frame.to_json() or None, "order": order or None}
             steps.append(
                 {"at_us": step.at_us, **{name: part for name, part in parts.items() if part is not None}}
             )
@@ -123,6 +119,30 @@ class Lesson:
             "checks": checks,
             **({"lanes": self.lanes} if self.lanes else {}),
         }
+
+    def frames(self) -> list[Step]:
+        """The captions in turn; one that another replaces at its very moment is never seen."""
+        told = [step for step in self.steps if step.caption is not None]
+        return [step for step, after in zip(told, [*told[1:], None], strict=True)
+                if after is None or after.at_us > step.at_us]  # fmt: skip
+
+    def ways(self) -> list[tuple[int, float]]:
+        """(where it ends, its speed) of the way to each frame, and to the end."""
+        ends: list[tuple[int, float]] = []
+        before_us = 0
+        for stop_us, speed in [
+            *((step.stop_us, step.frame.speed) for step in self.frames()),
+            (self.lasts_us, None),
+        ]:
+            ends.append((stop_us, way_speed(stop_us - before_us) if speed is None else speed))
+            before_us = stop_us
+        return ends
+
+    def opening(self) -> Json:
+        """The first order to a lab that is watched frame by frame: to the first one that is not at the very start."""
+        stop_us, speed = next((way for way in self.ways() if way[0] > 0), (self.lasts_us, 1.0))
+        order = {"kind": PlayUntil.kind, "args": {"until_us": stop_us, "speed": speed}}
+        return check_command({"command_id": f"{OWN_IDS}begin", **order})
 
     def stop_us(self, now_us: int, until_us: int) -> int:
         """`until_us`, or the time of a step or check between now and then, where a lab on its way stops for a
@@ -159,15 +179,15 @@ def lesson_from_json(raw: object, lanes: Mapping[str, Collection[str]], limits: 
     if not raw.get("checks"):
         raise CommandError(f"{where}.checks", "is missing: at least one number that the run must show")
     return Lesson(
-        title=_text(raw, "title", where, TITLE_MAX),
-        line=_text(raw, "line", where, LINE_MAX),
-        watch_for=_text(raw, "watch_for", where, TEXT_MAX),
-        you_will_learn=_text(raw, "you_will_learn", where, TEXT_MAX),
+        title=text_of(raw, "title", where, TITLE_MAX),
+        line=text_of(raw, "line", where, LINE_MAX),
+        watch_for=text_of(raw, "watch_for", where, TEXT_MAX),
+        you_will_learn=text_of(raw, "you_will_learn", where, TEXT_MAX),
         front=front,
         page=page,
         lasts_us=lasts_us,
         lanes=_lanes(raw.get("lanes", {}), f"{where}.lanes", ids),
-        steps=_steps(raw.get("steps", []), f"{where}.steps", lasts_us, ids, limits),
+        steps=_steps(raw.get("steps", []), f"{where}.steps", lasts_us, lanes, limits),
         checks=tuple(
             _check(entry, f"{where}.checks.{place}", lasts_us, ids)
             for place, entry in enumerate(_list(raw.get("checks", []), f"{where}.checks", CHECKS_MAX))
@@ -185,61 +205,18 @@ def _lanes(raw: object, where: str, ids: Collection[str]) -> dict[str, Text]:
     if not isinstance(raw, dict):
         raise CommandError(where, "must be an object")
     refuse_unknown(raw, ids, f"{where}.", where)
-    return {lane: _text(raw, lane, where, LANE_MAX) for lane in ids if lane in raw}
-
-
-def _text(raw: Json, name: str, where: str, most: int) -> Text:
-    """A text in all languages, each on its own; blanks and line ends at its edges go."""
-    where = f"{where}.{name}"
-    texts = raw.get(name)
-    if texts is None:
-        raise CommandError(
-            where, "is missing: a text in each language, {languages}", languages=Names(LANGUAGES)
-        )
-    if not isinstance(texts, dict):
-        raise CommandError(where, "must be a text in each language: {name}.en and {name}.zh", name=name)
-    refuse_unknown(texts, LANGUAGES, f"{where}.", where)
-    read: Text = {}
-    for language in LANGUAGES:
-        text = texts.get(language)
-        if text is None:
-            raise CommandError(
-                f"{where}.{language}",
-                "is missing: every text is in each language, {languages}",
-                languages=Names(LANGUAGES),
-            )
-        if not isinstance(text, str) or not 1 <= len(text.strip()) <= most:
-            raise CommandError(f"{where}.{language}", "must be a text of 1 to {high} characters", high=most)
-        if any(unicodedata.category(sign) in ("Cc", "Cs") for sign in "".join(text.split())):
-            raise CommandError(f"{where}.{language}", "must not hold control characters")
-        read[language] = " ".join(text.split()) if language == "en" else "".join(_joined(text))
-    return read
-
-
-def _joined(text: str) -> list[str]:
-    """Lines of Chinese put together: a blank only where a Latin letter or digit meets a Chinese one, or
-    another of its kind."""
-    parts: list[str] = []
-    for line in filter(None, map(str.strip, text.splitlines())):
-        if (
-            parts
-            and (parts[-1][-1].isascii() or line[0].isascii())
-            and not _FULL_WIDTH.search(parts[-1][-1] + line[0])
-        ):
-            parts.append(" ")
-        parts.append(line)
-    return parts
+    return {lane: text_of(raw, lane, where, LANE_MAX) for lane in ids if lane in raw}
 
 
 def _steps(
-    raw: object, where: str, lasts_us: int, lanes: Collection[str], limits: Limits
+    raw: object, where: str, lasts_us: int, lanes: Mapping[str, Collection[str]], limits: Limits
 ) -> tuple[Step, ...]:
     steps: list[Step] = []
     for place, entry in enumerate(_list(raw, where, STEPS_MAX)):
         here = f"{where}.{place}"
         if not isinstance(entry, dict):
             raise CommandError(here, "must be an object")
-        refuse_unknown(entry, {"at_us", "caption", "order"}, f"{here}.", here)
+        refuse_unknown(entry, {"at_us", "caption", "frame", "order"}, f"{here}.", here)
         at_us = whole(f"{here}.at_us", entry.get("at_us"), 0, LASTS_US_MAX)
         if steps and at_us < steps[-1].at_us:
             raise CommandError(
@@ -251,10 +228,31 @@ def _steps(
             raise CommandError(f"{here}.at_us", "is after the end, {end} s", end=lasts_us / 1e6)
         if not entry.get("caption") and not entry.get("order"):
             raise CommandError(here, "does nothing: give it a caption, an order, or both")
-        caption = _text(entry, "caption", here, CAPTION_MAX) if "caption" in entry else None
+        caption = text_of(entry, "caption", here, CAPTION_MAX) if "caption" in entry else None
+        frame = PLAIN
+        if "frame" in entry:
+            if caption is None:
+                raise CommandError(f"{here}.frame", "belongs to a caption: give it one")
+            frame = frame_from_json(entry["frame"], f"{here}.frame", at_us, lanes)
         order = _order(entry["order"], place, f"{here}.order", lanes, limits) if "order" in entry else None
-        steps.append(Step(at_us, caption, order))
+        steps.append(Step(at_us, caption, order, frame))
+    _check_stops(steps, where, lasts_us)
     return tuple(steps)
+
+
+def _check_stops(steps: list[Step], where: str, lasts_us: int) -> None:
+    """A frame's own stop is while its caption is there."""
+    until_us = lasts_us
+    for place, step in reversed(list(enumerate(steps))):
+        if step.caption is None:
+            continue
+        if step.frame.stop_us is not None and step.frame.stop_us > until_us:
+            raise CommandError(
+                f"{where}.{place}.frame.stop_us",
+                "is after {until} s, where the next caption comes or the lesson ends",
+                until=until_us / 1e6,
+            )
+        until_us = step.at_us - 1
 
 
 def _order(raw: object, place: int, where: str, lanes: Collection[str], limits: Limits) -> Json:
@@ -303,7 +301,7 @@ def _check(raw: object, where: str, lasts_us: int, lanes: Collection[str]) -> Ch
                 low=-ASKED_MAX,
                 high=ASKED_MAX,
             )
-    return Check(at_us, lane, number, dict(asks), _text(raw, "says", where, CAPTION_MAX))
+    return Check(at_us, lane, number, dict(asks), text_of(raw, "says", where, CAPTION_MAX))
 
 
 def _is_short(text: str) -> bool:

@@ -73,7 +73,8 @@ class LessonRun:
     def view(self, now_us: int) -> Json:
         """As docs/interface.md describes it."""
         lesson = self.lesson
-        captions = [step for step in lesson.steps if step.caption is not None]
+        captions = lesson.frames()
+        *speeds, end_speed = [speed for _stop_us, speed in lesson.ways()]
         return {
             "title": lesson.title,
             "watch_for": lesson.watch_for,
@@ -82,7 +83,17 @@ class LessonRun:
             "page": lesson.page,
             "lasts_us": lesson.lasts_us,
             "meddled_us": self.meddled_us,
-            "captions": [{"at_us": step.at_us, "text": step.caption} for step in captions],
+            "captions": [
+                {
+                    **step.frame.to_json(),
+                    "at_us": step.at_us,
+                    "stop_us": step.stop_us,
+                    "speed": speed,
+                    "text": step.caption,
+                }
+                for step, speed in zip(captions, speeds, strict=True)
+            ],
+            "end_speed": end_speed,
             "caption": bisect_right(captions, now_us, key=lambda step: step.at_us) - 1,
             "checks": [
                 {

@@ -16,6 +16,16 @@ class OrderedLab(Protocol):
     playing: bool
     speed_milli: int  # speed of its clock in thousandths
 
+    @property
+    def now_us(self) -> int: ...
+
+    def play(self, until_us: int | None = None, speed_milli: int | None = None) -> None:
+        """Its clock runs: to a moment at which it pauses, or on and on. speed_milli: on the way to that moment;
+        None: the lab's own."""
+
+    def pause(self) -> None:
+        """Its clock stands."""
+
     def lanes_of(self, lane: str) -> Sequence[Lane]:
         """The lanes that a command for `lane` is for."""
 

@@ -19,8 +19,9 @@ from django.utils.translation import get_language, gettext, override
 from broker_core.errors import Names, SentenceError
 from broker_core.lab.lesson.file import line_of_check, line_of_step, read_file, scenario_from_text, shelf
 from broker_core.lab.lesson.file_error import FileError
-from broker_core.lab.lesson.lesson import LANGUAGES, Lesson, Step
+from broker_core.lab.lesson.lesson import Lesson, Step
 from broker_core.lab.lesson.play import Came, OrderRefused, play
+from broker_core.lab.lesson.texts import LANGUAGES
 from broker_core.lab.scenario import Scenario
 from broker_core.lab.settings import SEED_MAX
 from dashboard.formats import clock, fill
@@ -95,7 +96,9 @@ class Command(BaseCommand):
                 for line in _step_lines(moment, language):
                     self.stdout.write(f"{clock(moment.at_us):>8}  {line}")
         self.stdout.write(f"\n{words['lesson.you_will_learn']}: {lesson.you_will_learn[language]}")
-        self.stdout.write("\n" + fill(words["lesson.sum"], {"count": came - failed, "total": came}, words))
+        self.stdout.write(
+            "\n" + fill(words["lesson.all_hold"], {"count": came - failed, "total": came}, words)
+        )
         return failed
 
     def _check_line(self, moment: Came, words: dict[str, str], language: str) -> str:

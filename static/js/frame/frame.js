@@ -2,6 +2,7 @@
 
 import { bindKeys } from "../base/keys.js";
 import { createTransport } from "../lane/transport.js";
+import { createGuide } from "../lesson/guide.js";
 import { createBand } from "./band.js";
 import { createLabBar } from "./lab_bar.js";
 import { createPredict } from "./predict.js";
@@ -12,11 +13,13 @@ const NOTHING = { read: () => ({}), show: () => {} };
 // it is about all. own(say): what the page adds to the story, as storyOf has it. link: what is chosen on the page, as
 // createTransport has it.
 export function createFrame({ current, send, redraw, notice, past, lane = null, own = () => null, link = NOTHING }) {
+  const guide = createGuide({ send, current, past, lane });
   const bar = createLabBar({ notice, onNamed: () => transport.reload() });
-  const transport = createTransport({ send, current, redraw, notice, past, link, rename: bar.open });
+  const transport = createTransport({ send, current, redraw, notice, past, link, guide, rename: bar.open });
   const band = createBand({ current, lane, own });
   function draw(isForced) {
     band.draw();
+    guide?.draw();
     transport.draw(isForced);
   }
   const predict = createPredict({ current, send, past, lane });

@@ -7,10 +7,12 @@ import { listed } from "../lane/covers.js";
 import { BROKEN, CHANGED, IDLE, WAITING } from "../lane/importance.js";
 import { laneName } from "../lane/name.js";
 import { overloadWords } from "../lane/overload.js";
+import { isInFrames, isOnWay } from "../lesson/frames.js";
 import { lessonCaption } from "../lesson/words.js";
 import { markedSay, nounsOf, partsOf } from "./nouns.js";
 
-const SENTENCE_END = /^(.*?[.!?:](?=\s)|.*?[。！？：])\s*(.+)$/su;
+const LONG_S = 4.5;
+const SENTENCE_END = /^(.*?[.!?](?=\s)|.*?[。！？])\s*(.+)$/su, COLON = /^(.*?:(?=\s)|.*?：)\s*(.+)$/su;
 
 // own(say): what the page knows of its lane, { rank, what, means? }, or null. lane: its id; without one the story is of
 // all lanes. -> { what, means }, as parts of text: nouns.js has their form.
@@ -26,7 +28,8 @@ export const firstStory = (view, words, lane) => storyOf(view, speaker(words), {
 function linesOf(view, say, mine, lane) {
   const told = lessonCaption(view, say);
   if (told) {
-    const [, first, rest] = SENTENCE_END.exec(told) ?? [null, told, ""];
+    const [, first, rest] = SENTENCE_END.exec(told) ?? COLON.exec(told) ?? [null, told, ""];
+    if (isInFrames(view) && isOnWay(view)) return [first, onTheWay(view, say)];
     return [first, rest || (mine?.what ?? meaning(view, say, lane))];
   }
   const isStart = view.caption.code === "start", what = happened(view, say, lane), means = meaning(view, say, lane);
@@ -36,6 +39,14 @@ function linesOf(view, say, mine, lane) {
   const beside = isStart ? means : what;
   if (mine.rank <= rank) return [mine.what, mine.means || (beside === mine.what ? sub(view, say) : beside)];
   return [what, mine.rank === WAITING ? sentences([mine.what, mine.means].filter(Boolean)) : mine.what];
+}
+
+// What is run towards; of a way that is longer than the largest speed allows, how long it takes.
+function onTheWay({ at_us: atUs, stop_us: stopUs, speed, lesson }, say) {
+  const frame = lesson.captions.find(({ stop_us: each }) => each === stopUs), seconds = (stopUs - atUs) / speed / 1e6;
+  const word = frame?.word?.[say("lesson.language")] ?? "", number = frame ? lesson.captions.indexOf(frame) + 1 : 0;
+  const told = !frame ? say("lesson.way_to_end") : say(word ? "lesson.way_named" : "lesson.way", { number, word });
+  return seconds > LONG_S ? sentences([told, say("lesson.long_way", { seconds: Math.ceil(seconds), speed })]) : told;
 }
 
 // What was done last; but a crash that is still unnoticed somewhere comes before a change after it.

@@ -18,6 +18,7 @@ export function createPast({ canLook = true } = {}) {
   const panels = new URL(page.urls.socket, location.href).searchParams.get("panels");
   const look = Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16)).join("");
   let now = null, shown = null, wish = null, isAsking = false, isLooking = false, isPlaying = false, speed = 1, run = 0;
+  let way = null;                                       // of a lesson: { at_us, speed, onEnd }, where it pauses
   let take = () => {}, changed = () => {}, fail = () => {}, opened = () => {};
   let link = fromHash(location.hash);                   // what a link to this page names, until it is looked for
   let chosen = null;                                    // what it says is chosen there, until that moment is shown
@@ -49,9 +50,11 @@ export function createPast({ canLook = true } = {}) {
     chosen = null;
   }
 
+  const pace = () => way?.speed ?? speed;
+
   function show(picture, events = []) {
     shown = picture;
-    [picture.view.playing, picture.view.speed] = [isPlaying, speed];
+    [picture.view.playing, picture.view.speed, picture.view.stop_us] = [isPlaying, pace(), way?.at_us ?? null];
     choose();
     take(picture.view, now.seq, events);
     changed();
@@ -61,7 +64,7 @@ export function createPast({ canLook = true } = {}) {
   function seek(moment) {
     if (!canLook) return;
     if (!isLooking) speed = now.view.speed;
-    [isLooking, isPlaying, wish] = [true, false, moment];
+    [isLooking, isPlaying, wish, way] = [true, false, moment, null];
     run += 1;
     if (!isAsking) answerWishes();
   }
@@ -104,22 +107,22 @@ export function createPast({ canLook = true } = {}) {
   }
 
   function back() {
-    [isLooking, isPlaying, wish, shown] = [false, false, null, null];
+    [isLooking, isPlaying, wish, shown, way] = [false, false, null, null, null];
     run += 1;
     take(now.view, now.seq, []);
     changed();
   }
 
   function pause() {
-    isPlaying = false;
+    [isPlaying, way] = [false, null];
     run += 1;
     show(shown);
   }
 
-  // -> the pictures from there on; null at the present.
+  // -> the pictures from there on; null at the present, and where the way ends.
   function stretch({ at_us: atUs }) {
-    const everyUs = Math.max(1, Math.round(EVERY_MS * 1000 * speed));
-    const untilUs = Math.min(atUs + everyUs * PICTURES, now.view.at_us);
+    const everyUs = Math.max(1, Math.round(EVERY_MS * 1000 * pace()));
+    const untilUs = Math.min(atUs + everyUs * PICTURES, now.view.at_us, way?.at_us ?? Infinity);
     if (untilUs < atUs + everyUs) return null;
     return request(page.urls.past_frames, { at_us: atUs, until_us: untilUs, every_us: everyUs });
   }
@@ -143,10 +146,18 @@ export function createPast({ canLook = true } = {}) {
           show({ ...frame, view: applyPatch(view, frame.patch) }, frame.events);
         }
       }
-      back();
+      end();
     } catch (error) {
       if (mine === run) stopFor(error);
     }
+  }
+
+  // Nothing more is there to play: the way is at its end, or the past at the present.
+  function end() {
+    const ended = way;
+    if (ended && ended.at_us < now.view.at_us) return seek({ at_us: ended.at_us });
+    back();
+    ended?.onEnd();
   }
 
   return {
@@ -165,9 +176,14 @@ export function createPast({ canLook = true } = {}) {
     now: () => now?.view ?? null,
     hash: () => shown?.state_hash ?? "",
     setSpeed(value) {
-      speed = value;
+      [speed, way] = [value, way && { ...way, speed: value }];
       if (isPlaying) play();
       else if (shown) show(shown);
+    },
+    // To a moment, at a speed of its own. onEnd(): the past was over before, or just there.
+    playUntil(given) {
+      way = given;
+      if (shown) play();
     },
     toggle() {
       if (isPlaying) pause();

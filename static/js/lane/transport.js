@@ -10,7 +10,7 @@ import { clock, number } from "../base/say.js";
 import { createBranches } from "./branches.js";
 import { momentHash } from "./moment_link.js";
 import { createState } from "./state.js";
-import * as timeline from "./timeline.js";
+import * as marks from "./timeline.js";
 
 const $ = (id) => document.getElementById(id);
 const TIMELINE_EVERY_MS = 500, TIMELINE_LEAST = 40;
@@ -18,8 +18,9 @@ const TIMELINE_EVERY_MS = 500, TIMELINE_LEAST = 40;
 // send(near, order): gives the worker an order. current(): the view. redraw(): tables have come, or gone.
 // draw(isForced): what the bar shows of the view. step(): one record on.
 // past: the look at what was. rename(): opens the lab's name. link: what else a link to the page says, {read(): texts
-// by name, show(texts)}.
-export function createTransport({ send, current, redraw, notice, past, rename, link }) {
+// by name, show(texts)}. guide: of a lesson, whose frames then are what the line shows.
+export function createTransport({ send, current, redraw, notice, past, rename, link, guide = null }) {
+  const timeline = guide?.line ?? marks;
   const aroundMarks = createRoving($("timeline"), '[role="button"]', ["Enter"]);   // Space plays and pauses
   let timelineKey = "", timelineAt = -Infinity, width = 0, isDragged = false;
 
@@ -56,6 +57,7 @@ export function createTransport({ send, current, redraw, notice, past, rename, l
   }
 
   function press({ dataset: { part } }) {
+    if (guide) return guide.goTo(Number(part));
     past.seek({ at_us: past.now().timeline[part].at_us, position: part });
   }
 
@@ -108,7 +110,8 @@ export function createTransport({ send, current, redraw, notice, past, rename, l
   // Its marks drift by a pixel in many frames: twice a second will do, but a new command shows at once.
   function drawTimeline(shown, isForced) {
     const view = past.now() ?? shown, shownUs = past.isShown() ? shown.at_us : null;
-    const key = `${Object.keys(view.timeline).length}/${view.caption.code}/${page.language}/${shownUs}`;
+    const place = guide && !shown.playing ? shown.at_us : null;
+    const key = `${Object.keys(view.timeline).length}/${view.caption.code}/${page.language}/${shownUs}/${place}`;
     const now = performance.now();
     if (!isForced && key === timelineKey && now - timelineAt < TIMELINE_EVERY_MS) return;
     [timelineKey, timelineAt] = [key, now];
@@ -153,16 +156,20 @@ export function createTransport({ send, current, redraw, notice, past, rename, l
     if (speed && past.isLooking()) past.setSpeed(Number(speed));
     else if (speed) send(event.target, { kind: "speed", lane: "all", args: { speed: Number(speed) } });
   });
+  const ofChanges = [
+    { keys: ["pageup"], says: "keys.change_back", act: () => change(-1) },
+    { keys: ["pagedown"], says: "keys.change_on", act: () => change(1) },
+  ];
   bindKeys([
     { keys: [" "], says: "keys.play", act: play },
     { keys: ["."], says: "keys.step", act: step },
+    ...(guide?.bindings ?? []),
     // L is also a consumer's Leave, which belongs to now.
     ...(past.canLook ? [
       { keys: [","], says: "keys.back", act: () => go(-1) },
       { keys: [">"], says: "keys.ten_on", act: () => go(10) },
       { keys: ["<"], says: "keys.ten_back", act: () => go(-10) },
-      { keys: ["pageup"], says: "keys.change_back", act: () => change(-1) },
-      { keys: ["pagedown"], says: "keys.change_on", act: () => change(1) },
+      ...(guide ? [] : ofChanges),
       { keys: ["l"], says: "keys.now", act: back },
     ] : []),
     { keys: ["t"], says: "keys.tables", act: tables },

@@ -1,6 +1,6 @@
-// The panel of a lesson: what to watch for, the checks as their numbers come, and at the end what one has learned.
+// The checks of a lesson, folded into one button: their numbers as they come.
 
-import { textOnce } from "../base/dom.js";
+import { setAttribute, textOnce } from "../base/dom.js";
 import { browserStorage, keepPlace, labIn } from "./kept.js";
 
 export function createLesson(root) {
@@ -11,7 +11,8 @@ export function createLesson(root) {
     row, texts: [...row.querySelectorAll("[data-of]")].map((element) => [element.dataset.of, textOnce(element)]),
   }));
   const lab = labIn(location.pathname), storage = browserStorage();
-  let wasOver = root.hasAttribute("data-over"), keptPlace = "";
+  const summary = root.querySelector("[data-lesson-label]");
+  let keptPlace = "";
 
   function write(lesson) {
     const place = `${lesson.frame} ${lesson.is_over}`;
@@ -27,11 +28,18 @@ export function createLesson(root) {
       if (row.dataset.state !== check.state) row.dataset.state = check.state;
       for (const [name, set] of texts) set(check[name]);
     }
-    if (wasOver === lesson.is_over) return;
-    wasOver = lesson.is_over;
-    root.toggleAttribute("data-over", wasOver);
-    if (wasOver) root.querySelector(".lesson-in").scrollTop = 0;     // what was learned stands at the top
+    setAttribute(summary, "aria-label", lesson.label);
+    root.toggleAttribute("data-over", lesson.is_over);
   }
+
+  addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !root.open) return;
+    root.open = false;
+    summary.focus();
+  });
+  addEventListener("pointerdown", ({ target }) => {
+    if (!root.contains(target)) root.open = false;
+  });
 
   return { write };
 }

@@ -1,4 +1,4 @@
-// A lesson on a page of one lane: its panel, above what the page shows of the lane. The story has its caption.
+// A lesson on a page of one lane: its checks, and what it calls the lanes.
 
 import { words } from "../base/chrome.js";
 import { createLesson } from "./panel.js";

@@ -34,18 +34,14 @@ export function lessonOf(view, say) {
     frame: lesson.caption + 1,
     frames: lesson.captions.length,
     is_over: isOver,
+    label: say("lesson.checks_label", { held, known: known.length, total: checks.length }),
     slots: {
-      title: own(lesson.title),
       progress: isOver
         ? say("lesson.over")
         : say("lesson.progress", {
             now: shortClock(view.at_us - (view.at_us % 1e6)), end: shortClock(lesson.lasts_us),
           }),
-      watch: own(lesson.watch_for),
-      learn: own(lesson.you_will_learn),
-      sum: known.length
-        ? say(known.length < checks.length ? "lesson.so_far" : "lesson.sum", { count: held, total: known.length })
-        : "",
+      sum: say("lesson.sum", { held, total: checks.length }),
       note: lesson.meddled_us === null ? "" : say("lesson.meddled", { time: shortClock(lesson.meddled_us) }),
       told: known.length ? toldOf(newest(lesson, checks), say) : "",
     },

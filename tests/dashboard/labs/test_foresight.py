@@ -104,6 +104,7 @@ def test_who_was_made_faster_can_be_brought_back_to_its_pace(lab: Lab) -> None:
         ("step", {}, "kind"),
         ("play", {}, None),
         ("pause_lab", {}, None),
+        ("play_until", {"args": {"until_us": 10**12, "speed": 4}}, None),
         ("speed", {"args": {"speed": 4}}, None),
         ("join", {"args": {"count": 508}}, "args.count"),
         ("join", {"args": {"count": 3}}, None),

@@ -12,6 +12,7 @@ from broker_core.lab.lesson.play import Came, play
 from broker_core.lab.scenario import Scenario, scenario_to_json
 from dashboard.errors import Refused
 from dashboard.labs import selectors, services
+from dashboard.lessons import lesson_open
 from dashboard.models import Lab
 from tests.dashboard.world import World
 
@@ -134,3 +135,56 @@ def test_ids_of_a_lesson_are_its_own(world: World) -> None:
     lab = opened(world, scenario_of("pulsar_sticky_newcomer"))
     with pytest.raises(Refused):
         services.lab_submit(lab_id=lab.pk, request=check_command({"command_id": "lesson:2", "kind": "play"}))
+
+
+def framed(world: World, name: str) -> Lab:
+    lab = lesson_open(name=name, visitor=None, address="").lab
+    world.transport.watching.add(lab.pk)
+    services.lab_watched(lab_ids=[lab.pk], wake=True)
+    return lab
+
+
+def clock(lab: Lab) -> tuple[bool, int]:
+    view = selectors.lab_snapshot(lab_id=lab.pk)["view"]
+    return view["playing"], view["at_us"]
+
+
+def test_a_lesson_that_is_opened_from_the_list_pauses_at_its_first_frame_and_goes_on_when_ordered(
+    world: World,
+) -> None:
+    lab = framed(world, "kafka_cluster_high_watermark")
+    world.run(1)
+    assert clock(lab)[0] and lesson(lab)["caption"] == -1, "on its way for some seconds"
+    world.run(3)
+    first, second, *_rest = lesson(lab)["captions"]
+    assert clock(lab) == (False, first["stop_us"]) and lesson(lab)["caption"] == 0
+    kinds = [command["kind"] for command in selectors.journal(lab=lab)["commands"]]
+    assert kinds == ["play_until", "cluster_slow_link", "cluster_slow_link"], "what the frame orders is done"
+    world.run(3)
+    assert clock(lab) == (False, first["stop_us"]), "it waits"
+    world.order(lab, "play_until", args={"until_us": second["stop_us"], "speed": second["speed"]})
+    world.run(4)
+    assert clock(lab) == (False, second["stop_us"])
+
+
+def test_another_process_does_not_go_beyond_the_frame(world: World) -> None:
+    lab = framed(world, "pulsar_sticky_newcomer")
+    world.run(1)
+    stop_us = lesson(lab)["captions"][1]["stop_us"]
+    world.order(lab, "play_until", args={"until_us": stop_us, "speed": 20})
+    world.run(0.3)
+    world.shard = world.shard_new()
+    Lab.objects.filter(pk=lab.pk).update(lease_until_ms=0)
+    world.run(3)
+    assert clock(lab) == (False, stop_us)
+
+
+def test_a_lesson_in_frames_shows_the_numbers_of_the_headless_run(world: World) -> None:
+    scenario = scenario_of("pulsar_four_split_and_merge")
+    lab = framed(world, "pulsar_four_split_and_merge")
+    for stop_us, _speed in [way for way in scenario.lesson.ways() if way[0] > 0]:
+        world.run(0.5)
+        if selectors.lab_snapshot(lab_id=lab.pk)["view"]["at_us"] < stop_us:
+            world.order(lab, "play_until", args={"until_us": stop_us, "speed": 20})
+            world.run(1)
+    assert lesson(lab)["results"] == headless(scenario)

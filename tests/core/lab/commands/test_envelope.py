@@ -14,6 +14,7 @@ SOURCE = "def assign(members, partitions):\n    return {}\n"
 NEEDED: dict[str, dict[str, Any]] = {
     "slow": {"rate": 3},
     "speed": {"speed": 2.5},
+    "play_until": {"until_us": 9, "speed": 0.5},
     "set_algorithm": {"algorithm": "range"},
     "set_order": {"order": "draining"},
     "cluster_slow_disk": {"broker": 2, "write_us": 5},
@@ -175,7 +176,7 @@ def test_order_about_a_consumer_asks_for_its_name_before_its_arguments(kind: str
     assert refused.value.field == "consumer" and kind in CONSUMER_KINDS
 
 
-@pytest.mark.parametrize("kind", ["play", "pause_lab", "step", "speed"])
+@pytest.mark.parametrize("kind", ["play", "play_until", "pause_lab", "step", "speed"])
 def test_clock_belongs_to_no_lane(kind: str) -> None:
     with pytest.raises(CommandError, match="whole lab") as refused:
         command_from_json(raw_of(kind) | {"lane": "kafka", "consumer": "c1"})

@@ -62,12 +62,37 @@ def test_a_file_is_a_scenario_with_a_lesson():
             "step 2: does nothing: give it a caption, an order, or both",
         ),
         ('do = "crash"\n', "", 37, "step 2, consumer: belongs to a command"),
+        (
+            'caption.zh = "它变慢。"',
+            'caption.zh = "它变慢。"\nframe.stop_s = 1',
+            31,
+            "step 1, frame.stop_s: is before its caption, at 2.0 s",
+        ),
+        (
+            'caption.zh = "它变慢。"',
+            'caption.zh = "它变慢。"\nframe.stop_s = "3"',
+            31,
+            "step 1, frame.stop_s: must be a number of seconds",
+        ),
+        (
+            'caption.zh = "它变慢。"',
+            'caption.zh = "它变慢。"\nframe.word.en = "slow"',
+            31,
+            "step 1, frame.word.zh: is missing",
+        ),
+        (
+            'caption.zh = "它变慢。"',
+            'caption.zh = "它变慢。"\nframe.page = "cluster"',
+            31,
+            "step 1, frame.page: no selectable lane has this page",
+        ),
+        ('consumer = "c2"', 'consumer = "c2"\nframe.speed = 2', 39, "step 2, frame: belongs to a caption"),
         ("rate = 1\n", 'rate = "two"\n', 33, "step 1, rate: must be a whole number"),
         (
             "rate = 1\n",
             "speed = 2\n",
             33,
-            "step 1, speed: is unknown; known: at_s, caption, do, consumer, lane, rate",
+            "step 1, speed: is unknown; known: at_s, caption, frame, do, consumer, lane, rate",
         ),
         (
             'consumer = "c2"',
@@ -92,6 +117,19 @@ def test_what_is_wrong_is_said_with_line_and_field(old, new, line, message):
         scenario_from_text(WHOLE.replace(old, new, 1))
     assert str(caught.value).startswith(f"line {line}: ")
     assert message in str(caught.value)
+
+
+def test_frame_of_a_step_may_be_written_in_one_line_or_field_by_field():
+    fields = 'frame.stop_s = 3.25\nframe.point = "consumer:c1"\nframe.word = { en = "slow", zh = "慢" }'
+    one = 'frame = { stop_s = 3.25, point = "consumer:c1", word = { en = "slow", zh = "慢" } }'
+    first, second = (
+        lesson_of(edited('caption.zh = "它变慢。"', f'caption.zh = "它变慢。"\n{lines}'))
+        for lines in (fields, one)
+    )
+    assert first == second
+    frame = first.steps[0].frame
+    assert (frame.stop_us, frame.point, frame.word) == (3_250_000, "consumer:c1", {"en": "slow", "zh": "慢"})
+    assert first.steps[0].order["consumer"] == "c1" and first.steps[1].frame.to_json() == {}
 
 
 def test_lines_of_a_text_become_one_as_its_language_writes_it():

@@ -67,6 +67,81 @@ def test_lesson_reads_back_as_it_was_written() -> None:
     assert made.to_json()["steps"][1] == {"at_us": 5, "order": order}, "the ids of its orders are its own"
 
 
+FRAME = {
+    "word": BOTH, "stop_us": 8, "page": "groups", "lane": "kafka", "point": "consumer:c2", "plate": BOTH, "speed": 0.5,
+}  # fmt: skip
+
+
+def framed(at_us: int = 5, **frame: Any) -> list[dict[str, Any]]:
+    return [{"at_us": at_us, "caption": BOTH, "frame": frame}]
+
+
+def test_frame_of_a_caption_reads_back_as_it_was_written() -> None:
+    made = lesson(steps=framed(**FRAME))
+    assert lesson_from_json(made.to_json(), LANES, Limits()) == made
+    assert made.to_json()["steps"][0]["frame"] == FRAME
+    assert "frame" not in lesson(steps=[{"at_us": 0, "caption": BOTH}]).to_json()["steps"][0]
+
+
+@pytest.mark.parametrize(
+    ("frame", "field", "reason"),
+    [
+        ([], "", "must be an object"),
+        ({"pointer": "x"}, ".pointer", "is unknown"),
+        ({"word": {"en": "a"}}, ".word.zh", "is missing"),
+        ({"word": {"en": "a" * 29, "zh": "b"}}, ".word.en", "must be a text of 1 to 28 characters"),
+        ({"stop_us": 4}, ".stop_us", "is before its caption, at 5e-06 s"),
+        ({"stop_us": 10_001}, ".stop_us", "is after 0.01 s, where"),
+        ({"stop_us": True}, ".stop_us", "must be"),
+        ({"page": "learn"}, ".page", "must be one of stage, cluster"),
+        ({"page": "pulsar"}, ".page", "no selectable lane has this page"),
+        ({"page": "cluster", "lane": "rabbitmq"}, ".page", "no selectable lane has this page"),
+        ({"lane": "tubemq"}, ".lane", "must be one of kafka, rabbitmq"),
+        ({"point": "c2"}, ".point", "must be a kind and an id, as broker:2"),
+        ({"point": "broker:"}, ".point", "must be a kind and an id"),
+        ({"point": 2}, ".point", "must be a kind and an id"),
+        ({"point": "broker:" + "2" * 80}, ".point", "must be a kind and an id"),
+        ({"plate": BOTH}, ".plate", "belongs to a pointer: say at what, with point"),
+        ({"point": "hw:2", "plate": {"en": "a b c d", "zh": "b"}}, ".plate.en", "must be at most 3 words"),
+        ({"speed": 0}, ".speed", "must be a number from 0.1 to 20"),
+        ({"speed": HUGE}, ".speed", "must be a number from 0.1 to 20"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_a_frame_is_said_at_its_field(frame: Any, field: str, reason: str) -> None:
+    answer = refused(steps=[{"at_us": 5, "caption": BOTH, "frame": frame}])
+    assert answer is not None and (answer[0], reason in answer[1]) == (f"steps.0.frame{field}", True), answer
+
+
+def test_frame_belongs_to_a_caption_and_its_stop_comes_before_the_next_one() -> None:
+    bare = [{"at_us": 5, "order": {"kind": "join"}, "frame": {"word": BOTH}}]
+    assert refused(steps=bare) == ("steps.0.frame", "belongs to a caption: give it one")
+    answer = refused(steps=[*framed(stop_us=7), step(7), {"at_us": 7, "caption": BOTH}])
+    assert answer is not None and answer[0] == "steps.0.frame.stop_us"
+    assert refused(steps=[*framed(stop_us=6), step(6), {"at_us": 7, "caption": BOTH}]) is None
+
+
+def test_ways_lead_from_stop_to_stop_in_some_seconds_each() -> None:
+    second = 1_000_000
+    made = lesson(
+        lasts_us=400 * second,
+        steps=[
+            *framed(0),
+            *framed(2 * second, stop_us=6 * second),
+            {"at_us": 20 * second, "caption": BOTH},
+            *framed(20 * second, speed=7),
+            *framed(20_200_000),
+            step(30 * second),
+        ],
+    )
+    assert [each.stop_us for each in made.frames()] == [0, 6 * second, 20 * second, 20_200_000]
+    assert made.ways() == [
+        (0, 0.1), (6 * second, 2.0), (20 * second, 7.0), (20_200_000, 0.1), (400 * second, 20.0),
+    ]  # fmt: skip
+    assert made.opening()["args"] == {"until_us": 6 * second, "speed": 2.0}, (
+        "the start itself is there already"
+    )
+
+
 def test_orders_of_a_lesson_have_ids_by_their_place_and_the_lab_is_paused_at_its_end() -> None:
     made = lesson(steps=[{"at_us": 0, "caption": BOTH}, step(5), step(7, order={"kind": "join"})])
     assert [
@@ -189,7 +264,7 @@ def test_lines_of_chinese_are_joined_without_a_blank_but_beside_a_latin_letter(
             [step(order={"kind": "join", "lane": "tubemq"})],
             ("steps.0.order.lane", "must be one of all, kafka, rabbitmq"),
         ),
-        ([step(note=1)], ("steps.0.note", "is unknown; known: at_us, caption, order")),
+        ([step(note=1)], ("steps.0.note", "is unknown; known: at_us, caption, frame, order")),
         ([step(10_000), step(10_000)], None),
     ],
 )

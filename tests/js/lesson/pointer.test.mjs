@@ -1,0 +1,54 @@
+// The pointer: its plate is beside what it points at and inside the window, and covers nothing of it.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { layout, places, plateWidth } from "../../../static/js/lesson/pointer.js";
+import { PAGES, thingOf } from "../../../static/js/lesson/things.js";
+
+const ROOM = { left: 0, top: 100, right: 1280, bottom: 640 };
+const box = (left, top, width = 60, height = 30) => ({ left, top, right: left + width, bottom: top + height });
+const touches = (one, other) =>
+  one.left < other.right && one.right > other.left && one.top < other.bottom && one.bottom > other.top;
+
+test("wherever the thing is a plate stands beside it, inside the window", () => {
+  for (let left = 10; left < 1200; left += 119) {
+    for (let top = 110; top < 600; top += 61) {
+      const thing = box(left, top), found = places(thing, plateWidth("still at 8"), ROOM);
+      assert.ok(found.length > 0, `${left} ${top}`);
+      for (const place of found) {
+        assert.ok(!touches(place, thing));
+        assert.ok(place.left >= ROOM.left && place.right <= ROOM.right);
+        assert.ok(place.top >= ROOM.top && place.bottom <= ROOM.bottom);
+      }
+    }
+  }
+});
+
+test("on a phone it stands above or below what is as wide as the window", () => {
+  const room = { left: 0, top: 206, right: 390, bottom: 732 };
+  const found = places(box(10, 300, 370, 60), 120, room);
+  assert.equal(found.length, 2);
+  assert.ok(found.every((place) => place.top >= 360 || place.bottom <= 300));
+});
+
+test("where there is no room for a plate the outline stands alone", () => {
+  assert.deepEqual(places(box(0, 100, 1280, 540), 120, ROOM), []);
+  assert.deepEqual(layout(box(0, 100, 1280, 540), null, "x").map(({ id }) => id), ["rim", "edge"]);
+});
+
+test("the arrow leads from the plate to the outline's edge", () => {
+  const thing = box(600, 300), [right] = places(thing, 100, ROOM);
+  const arrow = layout(thing, right, "here").find(({ id }) => id === "arrow");
+  assert.match(arrow.d, /^M699 315L665 315/);
+});
+
+test("a plate is wide enough for Chinese, too", () => {
+  assert.ok(plateWidth("仍是第八条") > plateWidth("abcde") * 1.3);
+});
+
+test("a thing has a kind and an id, and may name its lane", () => {
+  assert.deepEqual(thingOf("consumer:c3@kafka"), { kind: "consumer", id: "c3", lane: "kafka" });
+  assert.deepEqual(thingOf("link:broker-1>broker-2"), { kind: "link", id: "broker-1>broker-2", lane: null });
+  assert.deepEqual(thingOf("partition:1:orders:0"), { kind: "partition", id: "1:orders:0", lane: null });
+  assert.deepEqual(Object.keys(PAGES), ["stage", "cluster", "groups", "pulsar", "tubemq", "rabbitmq"]);
+});
