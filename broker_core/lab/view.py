@@ -198,6 +198,7 @@ def lane_view(lab: ShownLab, lane: Lane, panels: Collection[str] = PANELS) -> Js
             lane.reads.redelivered(),
             lane.keys_have_owners,
             None if units is None else len(units),
+            lane.reads.lost(),
         ),
         "why": lane.why[:],  # a copy: views are compared with later ones
         "sentence": sentence_view(lane, bill),

@@ -215,15 +215,27 @@ class FaultCards:
             case "kafka.partition.writes_refused" if is_shown(data["topic"]):
                 card.refused[partition_name(data["topic"], data["partition"])] = None
 
+    def lost(self, world: World) -> int:
+        """Acknowledged records that are lost, of all cards."""
+        if not self.cards:
+            return 0
+        before = sum(sum(card.lost.values()) for card in self.cards[:-1])
+        return before + sum(self._lost_last(world).values())
+
+    def _lost_last(self, world: World) -> dict[str, int]:
+        """Of the last card by reason, with what those just elected lack."""
+        found = dict(self.cards[-1].lost)
+        for name, elected in self.elected.items():
+            log = leading_log(world, elected.key, elected.leader, elected.epoch)
+            if log is not None and (count := self.acked.missing(name, log)):
+                found[elected.reason] = found.get(elected.reason, 0) + count
+        return found
+
     def view(self, world: World) -> list[Json]:
         """The cards for a page."""
         if not self.cards:
             return []
-        counts, pending = counts_of(world), dict(self.cards[-1].lost)
-        for name, elected in self.elected.items():
-            log = leading_log(world, elected.key, elected.leader, elected.epoch)
-            if log is not None and (count := self.acked.missing(name, log)):
-                pending[elected.reason] = pending.get(elected.reason, 0) + count
+        counts, pending = counts_of(world), self._lost_last(world)
         return [
             card_view(card, card.now or counts, pending if card is self.cards[-1] else card.lost)
             for card in self.cards

@@ -318,6 +318,10 @@ class KafkaClusterReading:
             + sum(self.lane.hand(consumer) >= 0 for consumer in self.lane.consumers.values())
         )
 
+    def lost(self) -> int:
+        # Acknowledged and on no leader's log any more, or jumped over by the group.
+        return self.notes.faults.lost(self.lane.world) + self.notes.passed.total()
+
     def route(self, index: int, code: int) -> Json:
         number = self.partition_of(code)
         key_hash = None if code == NO_KEY else self.hashes[code]

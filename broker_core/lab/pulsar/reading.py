@@ -295,6 +295,9 @@ class PulsarReading:
             - sum(self.unreported(slot) for slot in self.lane.world.slots.values())
         )
 
+    def lost(self) -> None:
+        return None
+
     def backlog(self, subscription: Subscription) -> int:
         """Messages of a subscription that are not acknowledged."""
         cursor = subscription.cursor

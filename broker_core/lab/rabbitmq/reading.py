@@ -247,11 +247,18 @@ class RabbitMqReading:
     def lag(self) -> int:
         # What the publisher has sent and the broker has not seen yet is part of it.
         if self.topology is None:
-            never_sent = sum(each.lost for each in self.lane.world.slots["publisher"].node.state.roles)
-            done: int = self.queue().acked + self.notes.done + never_sent
+            done: int = self.queue().acked + self.notes.done + self.never_sent()
             lag: int = self.lane.next_record - self.lane.first_record - done
             return max(0, lag)
         return sum(queue.ready + queue.unacked_count for queue in self.queues().values())
+
+    def lost(self) -> int | None:
+        # What the topology drops on purpose, by a limit or a TTL, is not counted with what went astray.
+        return self.never_sent() if self.topology is None else None
+
+    def never_sent(self) -> int:
+        """Published on a connection that broke before the broker had them, by a publisher without confirms."""
+        return sum(each.lost for each in self.lane.world.slots["publisher"].node.state.roles)
 
     def unacked(self) -> int:
         return sum(known.unacked_count() for known in self.broker().connections.values())

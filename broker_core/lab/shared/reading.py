@@ -94,6 +94,11 @@ class Reading(Protocol):
         """Records that arrived and are not done."""
         ...
 
+    def lost(self) -> int | None:
+        """Records that no consumer will get any more, though the program that sent them is done with them; None where
+        nobody counts them."""
+        ...
+
     def route(self, index: int, code: int) -> Json:
         """Where record `index` went, step by step."""
         ...

@@ -50,10 +50,16 @@ class Tally:
         self.finished.clear()
 
     def to_view(
-        self, now_us: int, bill: Bill | None, redelivered: int, keys_have_owners: bool, partitions: int | None
+        self,
+        now_us: int,
+        bill: Bill | None,
+        redelivered: int,
+        keys_have_owners: bool,
+        partitions: int | None,
+        lost: int | None = None,
     ) -> Json:
         """keys_moved: null where keys have no owner. dark_us: mean over the lane. dark_partition_us: its sum,
-        null without partitions."""
+        null without partitions. lost: as the reading has it."""
         moved = self.keys_moved + (bill.keys_moved if bill is not None and bill.position else 0)
         return {
             "keys_moved": moved if keys_have_owners else None,
@@ -61,4 +67,5 @@ class Tally:
             "dark_partition_us": None if partitions is None else self.darkness.unit_us_at(now_us),
             "redelivered": redelivered,
             "out_of_order": self.order.count,
+            "lost": lost,
         }

@@ -157,6 +157,9 @@ class TubeMqReading(TubeMqShares):
     def has_failed(self, consumer: Consumer) -> bool:
         return False
 
+    def lost(self) -> None:
+        return None
+
     def lag(self) -> int:
         sent = sum(self.sent().sent.values())
         confirmed = sum(self.place(key).offset for key in self.partition_keys)

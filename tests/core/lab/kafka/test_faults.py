@@ -139,7 +139,9 @@ def test_what_only_a_dead_leader_had_confirmed_is_lost_and_the_card_of_the_crash
     order(lab, "crash", 12, broker=2)
     lost = [entry for entry in cards(lab)[-1]["means"] if entry["code"] == "lost"]
     assert [entry["reason"] for entry in lost] == ["acks_1"] and lost[0]["count"] > 0
-    partition = lab.view()["lanes"]["kafka"]["cluster"]["partitions"]["records-0"]
+    view = lab.view()["lanes"]["kafka"]
+    assert view["tally"]["lost"] == lost[0]["count"]
+    partition = view["cluster"]["partitions"]["records-0"]
     dead = lab.lanes["kafka"].world.slots["broker-2"].node.state.disk.logs["records", 0]
     assert (
         dead.log_end_offset - partition["copies"][str(partition["leader"])]["epochs"][-1][1]
@@ -154,6 +156,7 @@ def test_with_acks_all_nothing_is_lost_in_the_same_crash():
     lab.advance_to(lab.now_us + 2 * SECOND)
     order(lab, "crash", 12, broker=2)
     assert "lost" not in {entry["code"] for entry in cards(lab)[-1]["means"]}
+    assert lab.view()["lanes"]["kafka"]["tally"]["lost"] == 0
 
 
 def test_a_leader_that_has_not_heard_of_its_successor_confirms_what_is_lost_at_once():
