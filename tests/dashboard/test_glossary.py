@@ -36,7 +36,7 @@ def marked(*folders: str) -> set[str]:
 @pytest.mark.parametrize(
     ("item", "folders"),
     [
-        ("stage", ["templates/dashboard/partials", "static/js/stage/visuals"]),
+        ("stage", ["templates/dashboard/partials", "static/js/stage/visuals", "static/js/lane/pictures"]),
         ("log", ["static/js/log"]),
         ("groups", ["static/js/groups"]),
         ("analyze", ["templates/dashboard/analyze", "static/js/analyze"]),

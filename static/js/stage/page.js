@@ -14,6 +14,8 @@ import { refusalIn } from "../feed/refusal.js";
 import { openSocket } from "../feed/socket.js";
 import { laneName } from "../lane/name.js";
 import { createPast } from "../lane/past.js";
+import { PICTURES } from "../lane/pictures/all.js";
+import { SHORT, TALL, WIDTH } from "../lane/pictures/size.js";
 import { createLesson } from "../lesson/panel.js";
 import { createAnnouncer } from "./announce.js";
 import { createControls, isStopped } from "./controls.js";
@@ -24,19 +26,12 @@ import { ROWS_MAX, present, routes } from "./present.js";
 import { createScope } from "./scope.js";
 import { visited } from "./visit.js";
 import { createWho } from "./who.js";
-import * as clientGrid from "./visuals/client_grid.js";
-import * as hashRing from "./visuals/hash_ring.js";
-import * as partitionGrid from "./visuals/partition_grid.js";
-import * as queueDispatch from "./visuals/queue_dispatch.js";
-import * as rangeSplit from "./visuals/range_split.js";
-import { SHORT, TALL, WIDTH } from "./visuals/size.js";
 import { createSkewChart } from "./visuals/skew_chart.js";
 import * as stream from "./visuals/stream.js";
 import { createWhyPanel } from "./why_panel.js";
 
 await visited;
 
-const VISUALS = { ring: hashRing, ranges: rangeSplit, grid: partitionGrid, clients: clientGrid, queue: queueDispatch };
 const REST_MS = 250;
 const LOW = matchMedia("(max-height: 800px) and (min-width: 641px)");   // as in stage.css
 const $ = (id) => document.getElementById(id);
@@ -132,7 +127,7 @@ function drawLane(lane, texts, now) {
   const { bill, sentence } = view.lanes[lane.id];
   announce(lane.id, texts.slots.tab, texts.slots.sentence, `${sentence.code}/${bill?.position}/${bill?.settled}`);
   if (sizes.narrow && !lane.root.hasAttribute("data-open")) return;   // one lane at a time on a phone
-  const shown = view.lanes[lane.id], { kind } = shown.picture, visual = VISUALS[kind];
+  const shown = view.lanes[lane.id], { kind } = shown.picture, visual = PICTURES[kind];
   if (lane.kind !== kind) {
     speak(lane.picture, `picture.${kind}_label`, "sayLabel");
     lane.kind = kind;

@@ -5,7 +5,7 @@
 import { bindKeys } from "../base/keys.js";
 import { billCovers } from "../lane/covers.js";
 import { laneTitle } from "../lane/name.js";
-import { spokenOf } from "./visuals/lit.js";
+import { spokenOf } from "../lane/pictures/lit.js";
 import { chain, entries } from "./why.js";
 
 const WIDTH_MIN = 240;

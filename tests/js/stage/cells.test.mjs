@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import * as clientGrid from "../../../static/js/stage/visuals/client_grid.js";
-import * as partitionGrid from "../../../static/js/stage/visuals/partition_grid.js";
-import { SHORT, TALL, WIDTH } from "../../../static/js/stage/visuals/size.js";
+import * as clientGrid from "../../../static/js/lane/pictures/client_grid.js";
+import * as partitionGrid from "../../../static/js/lane/pictures/partition_grid.js";
+import { SHORT, TALL, WIDTH } from "../../../static/js/lane/pictures/size.js";
 import { load, say } from "../fixtures/load.mjs";
 
 const VIEWS = ["stage", "noticed", "article", "crowd", "start"];

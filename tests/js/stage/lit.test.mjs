@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import * as clientGrid from "../../../static/js/stage/visuals/client_grid.js";
-import * as hashRing from "../../../static/js/stage/visuals/hash_ring.js";
-import { isLit, spokenOf } from "../../../static/js/stage/visuals/lit.js";
-import * as queueDispatch from "../../../static/js/stage/visuals/queue_dispatch.js";
+import * as clientGrid from "../../../static/js/lane/pictures/client_grid.js";
+import * as hashRing from "../../../static/js/lane/pictures/hash_ring.js";
+import { isLit, spokenOf } from "../../../static/js/lane/pictures/lit.js";
+import * as queueDispatch from "../../../static/js/lane/pictures/queue_dispatch.js";
 import { sideOf, titleOf } from "../../../static/js/stage/why_panel.js";
 import { load } from "../fixtures/load.mjs";
 

@@ -4,12 +4,12 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { twin } from "../../../static/js/stage/twins.js";
-import * as clientGrid from "../../../static/js/stage/visuals/client_grid.js";
-import * as hashRing from "../../../static/js/stage/visuals/hash_ring.js";
-import * as partitionGrid from "../../../static/js/stage/visuals/partition_grid.js";
-import * as queueDispatch from "../../../static/js/stage/visuals/queue_dispatch.js";
-import * as rangeSplit from "../../../static/js/stage/visuals/range_split.js";
-import { SHORT, TALL, WIDTH, nameEvery } from "../../../static/js/stage/visuals/size.js";
+import * as clientGrid from "../../../static/js/lane/pictures/client_grid.js";
+import * as hashRing from "../../../static/js/lane/pictures/hash_ring.js";
+import * as partitionGrid from "../../../static/js/lane/pictures/partition_grid.js";
+import * as queueDispatch from "../../../static/js/lane/pictures/queue_dispatch.js";
+import * as rangeSplit from "../../../static/js/lane/pictures/range_split.js";
+import { SHORT, TALL, WIDTH, nameEvery } from "../../../static/js/lane/pictures/size.js";
 import * as skewChart from "../../../static/js/stage/visuals/skew_chart.js";
 import * as stream from "../../../static/js/stage/visuals/stream.js";
 import * as timeline from "../../../static/js/lane/timeline.js";
