@@ -17,6 +17,7 @@ TABS: tuple[tuple[str, str, Callable[[Json], bool]], ...] = (
     ("log", "log", lambda lane: lane.get("model") == "kafka"),
     ("tubemq", "tubemq", lambda lane: "tubemq" in lane),
     ("rabbitmq", "rabbitmq", lambda lane: "rabbitmq" in lane),
+    ("compare", "lab-compare", lambda lane: True),
 )
 
 
@@ -26,9 +27,9 @@ def frame_context(lab: Lab, view: Json, item: str, words: dict[str, str], lane: 
     tabs = [{"id": "stage", "url": reverse("lab", args=[lab.pk]), "is_current": item == "stage"}]
     for name, route, is_of in TABS:
         lanes = [each for each in view["lane_order"] if is_of(view["lanes"][each])]
-        if not lanes:
+        if not lanes or (name == "compare" and len(lanes) < 2):
             continue
-        query = lane_query(view, lane if lane in lanes else lanes[0])
+        query = "" if name == "compare" else lane_query(view, lane if lane in lanes else lanes[0])
         tabs.append({"id": name, "url": reverse(route, args=[lab.pk]) + query, "is_current": item == name})
     named = lab_named(lab) | {"lesson": view["lesson"]["title"] if view.get("lesson") else None}
     return {**named, "title": title_of(named, words), "tabs": tabs}

@@ -88,6 +88,7 @@ def lab_page(
             "lab": "/lab/{id}/",
             "branches": f"/api/labs/{lab_id}/branches/",
             "trial": f"/api/labs/{lab_id}/trial/",
+            "beside": f"/lab/{lab_id}/beside/{{id}}/",
             "past": f"/api/labs/{lab_id}/past/",
             "past_frames": f"/api/labs/{lab_id}/past/frames/",
             "socket": f"/ws/labs/{lab_id}/" + (f"?panels={','.join(panels)}" if panels else ""),

@@ -6,6 +6,7 @@ from django.db.models import OuterRef, QuerySet, Subquery
 from django.utils.translation import gettext as _
 
 from broker_core.events import Json
+from broker_core.lab.comparing.history import OWN_IDS as COMPARED
 from broker_core.lab.facts import LabFacts, facts_from_text
 from broker_core.lab.rules import RULES_VERSION
 from dashboard import access
@@ -52,15 +53,26 @@ def lab_has_stopped(reason: str) -> Refused:
 
 
 def lab_of_visitor(*, visitor: str) -> Lab | None:
-    """The newest lab that this visitor's browser owns, but none that plays a lesson or has failed; None for
-    who has none."""
+    """The newest lab that this visitor's browser owns, but none that plays a lesson or a comparison or has failed;
+    None for who has none."""
     own = (
         Lab.objects.filter(visitor_hash=access.token_hash(visitor))
         .exclude(status=Lab.Status.FAILED)
         .order_by("-created_at")
     )
     # Not asked of the database: one damaged scenario would end its whole query.
-    return next((lab for lab in own.iterator() if is_readable(lab) and "lesson" not in lab.scenario), None)
+    return next((lab for lab in own.iterator() if is_readable(lab) and not _is_played(lab)), None)
+
+
+def _is_played(lab: Lab) -> bool:
+    """A lesson or a comparison: it has a course of its own."""
+    return "lesson" in lab.scenario or is_comparison(lab)
+
+
+def is_comparison(lab: Lab) -> bool:
+    """Whether a lab was made by a comparison (`compare.py`): its script says so."""
+    script = lab.script
+    return isinstance(script, list) and bool(script) and script[0]["body"]["command_id"].startswith(COMPARED)
 
 
 def is_readable(lab: Lab) -> bool:

@@ -18,6 +18,7 @@ from dashboard.sentences.analyze import ANALYZE
 from dashboard.sentences.balance import BALANCE
 from dashboard.sentences.chrome import CHROME
 from dashboard.sentences.cluster import CLUSTER
+from dashboard.sentences.compare import COMPARE
 from dashboard.sentences.events import EVENTS
 from dashboard.sentences.facts import FACTS
 from dashboard.sentences.fidelity import FIDELITY, FIDELITY_LINE
@@ -60,6 +61,7 @@ PAGES: Mapping[str, Mapping[str, Any]] = {
     "analyze": {**ANALYZE, **STUDY, **STRATEGIES},
     "cluster": {**CLUSTER, **LESSON},
     "fidelity": FIDELITY,
+    "compare": {**COMPARE, **LESSON},
     "groups": {
         **GROUPS,
         **LESSON,

@@ -8,6 +8,7 @@ CHROME = {
     "nav.main": _("Main"),
     "nav.stage": _("Stage"),
     "nav.labs": _("Labs"),
+    "nav.compare": _("Compare"),
     "nav.learn": _("Learn"),
     "nav.analyze": _("Analyze"),
     "theme": _("Theme"),

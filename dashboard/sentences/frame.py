@@ -16,6 +16,7 @@ FRAME = {
     "frame.log": _("Log"),
     "frame.tubemq": _("TubeMQ"),
     "frame.rabbitmq": _("RabbitMQ"),
+    "frame.compare": _("Compare"),
     # Which of a lesson's own texts this language reads.
     "lesson.language": _("en"),
     "frame.story": _("What happened, and what it means"),

@@ -48,6 +48,12 @@ def prefixed(text: str, prefix: str) -> str:
     return f"{prefix}{text}"
 
 
+@register.filter
+def suffixed(text: str, suffix: str) -> str:
+    """The same at the other end."""
+    return f"{text}{suffix}"
+
+
 @register.simple_tag
 def words(code: str, /, **params: Any) -> str:
     """The bare words of `code`, for an attribute; the element names the code in data-say-label or

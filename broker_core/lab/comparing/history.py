@@ -81,19 +81,28 @@ def read_history(
 
 
 def _order(place: int, words: list[str], models: Sequence[str], limits: Limits) -> Order:
-    def wrong(template: str, **values: object) -> CommandError:
-        return CommandError("history", "line {line}: " + template, line=place, **values)
-
     time, kind, rest = words[0], words[1] if len(words) > 1 else "", words[2:]
     if not _TIME.fullmatch(time) or float(time) > SECONDS_MAX:
-        raise wrong("begins with a time in seconds, 0 to {high}, as in: 25 crash c2", high=SECONDS_MAX)
+        raise CommandError(
+            "history",
+            "line {line}: begins with a time in seconds, 0 to {high}, as in: 25 crash c2",
+            line=place,
+            high=SECONDS_MAX,
+        )
     if kind not in KINDS:
-        raise wrong("after the time comes one of {choices}", choices=Names(KINDS))
+        raise CommandError(
+            "history", "line {line}: after the time comes one of {choices}", line=place, choices=Names(KINDS)
+        )
     at_us = int(time.partition(".")[0]) * SECOND_US + int(f"{time.partition('.')[2]:0<6}"[:6])
     numbers = [int(word) for word in rest if word.isascii() and word.isdigit() and len(word) <= 6]
     names = [word for word in rest if not (word.isascii() and word.isdigit())]
     if kind in _BROKERS and set(models) != {"kafka"}:
-        raise wrong("{kind} is for comparisons of Kafka alone: other models have no such broker", kind=kind)
+        raise CommandError(
+            "history",
+            "line {line}: {kind} is for comparisons of Kafka alone: other models have no such broker",
+            line=place,
+            kind=kind,
+        )
     wanted = (
         int(kind in _NAMED),
         {"join": (0, 1), "slow": (0, 1)}.get(kind, (1, 1) if kind in _BROKERS else (0, 0)),
@@ -102,12 +111,14 @@ def _order(place: int, words: list[str], models: Sequence[str], limits: Limits) 
         example = {"join": "10 join 2", "slow": "40 slow c1 2"}.get(
             kind, f"25 {kind} {2 if kind in _BROKERS else 'c2'}"
         )
-        raise wrong("is to be written as in: {example}", example=example)
+        raise CommandError(
+            "history", "line {line}: is to be written as in: {example}", line=place, example=example
+        )
     order = Order(at_us, kind, names[0] if names else "", numbers[0] if numbers else None)
     try:
         order.body(place, limits)
     except CommandError as error:
-        raise wrong("{why}", why=error) from error
+        raise CommandError("history", "line {line}: {why}", line=place, why=error) from error
     return order
 
 

@@ -148,6 +148,7 @@ MEMBERS = {
     ),
     "groups.compare.title": _("The same history under each assignor"),
     "groups.compare.start": _("Compare"),
+    "groups.compare.beside": _("Two to four of them side by side"),
     "groups.compare.none": _(
         "Runs this lab's joins, faults and records again, up to now, once for each assignor and for KIP-848."
     ),

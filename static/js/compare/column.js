@@ -1,0 +1,56 @@
+// One lane of a comparison: its rule, its picture in each of the labs that are shown, and its bill.
+
+import { PICTURES } from "../lane/pictures/all.js";
+
+// template: of the page. labs: how many are shown. onSort(figure): a figure's name was pressed.
+export function createColumn(template, { labs, onSort }) {
+  const root = template.content.firstElementChild.cloneNode(true), body = root.querySelector("tbody");
+  const first = root.querySelector("figure"), figures = [first];
+  while (figures.length < labs) figures.push(first.parentElement.appendChild(first.cloneNode(true)));
+  const title = root.querySelector("h2"), model = root.querySelector(".head p"), lines = new Map();
+
+  function line(figure) {
+    if (!lines.has(figure)) {
+      const row = body.insertRow(), cells = labs > 1 ? labs + 1 : 1;
+      const head = Object.assign(document.createElement("th"), { scope: "row" });
+      head.append(Object.assign(document.createElement("button"), { type: "button" }));
+      row.append(head);
+      row.dataset.figure = figure;
+      for (let cell = 0; cell < cells; cell += 1) row.insertCell().className = "n";
+      row.querySelector("button").addEventListener("click", () => onSort(figure));
+      lines.set(figure, row);
+    }
+    return lines.get(figure);
+  }
+
+  function set(element, text) {
+    if (element.textContent !== text) element.textContent = text;
+  }
+
+  return {
+    root,
+    // lanes: of each lab, null where it has none. captions: of the pictures.
+    write({ name, about, kind, lanes, captions, height, at, say, costs }) {
+      set(title, name);
+      title.title = about;
+      set(model, kind);
+      lanes.forEach((lane, place) => {
+        const svg = figures[place].querySelector("svg"), caption = figures[place].firstElementChild;
+        set(caption, captions[place] ?? "");
+        caption.hidden = !captions[place];
+        if (!lane) return;
+        svg.setAttribute("viewBox", `0 0 280 ${height}`);
+        svg.setAttribute("aria-label", say(`picture.${lane.picture.kind}_label`));
+        PICTURES[lane.picture.kind].render(svg, lane, { say, at: at[place], height, lit: null });
+      });
+      for (const { figure, label, about: hint, texts, best, isSorted } of costs) {
+        const row = line(figure), button = row.querySelector("button");
+        set(button, label);
+        button.title = hint;
+        button.setAttribute("aria-pressed", String(isSorted));
+        texts.forEach((text, place) => set(row.cells[place + 1], text));
+        row.cells[1].classList.toggle("best", best);
+      }
+    },
+  };
+}

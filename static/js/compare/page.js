@@ -1,0 +1,127 @@
+// The lanes of a lab beside each other, or the same lanes of two labs, at one moment: pictures as on the Stage, and
+// below each what it has cost by then. No rule is worked out here.
+
+import { onLanguage, page, say, words } from "../base/chrome.js";
+import { fillSelect, setText } from "../base/dom.js";
+import { createNotice } from "../base/notice.js";
+import { clock } from "../base/say.js";
+import { createFreshness } from "../feed/freshness.js";
+import { createFrame } from "../frame/frame.js";
+import { createFeed } from "../lane/feed.js";
+import { onKeys } from "../lane/keys.js";
+import { laneName } from "../lane/name.js";
+import { createOrders } from "../lane/orders.js";
+import { createPast } from "../lane/past.js";
+import { SHORT, TALL } from "../lane/pictures/size.js";
+import { FIGURES, differenceOf, inOrderOf, rows, textOf, valueOf } from "./bill.js";
+import { createColumn } from "./column.js";
+import { createCompanion } from "./companion.js";
+
+const $ = (id) => document.getElementById(id);
+const LOW = matchMedia("(max-height: 800px) and (min-width: 641px)");   // as in compare.css
+const { lanes: ids, ends_us: endsUs } = page.compared, { beside } = page, isOwn = endsUs !== null;
+const main = $("main"), freshness = createFreshness(), notice = createNotice($("notice")), past = createPast();
+const labs = beside ? 2 : 1, columns = new Map();
+
+let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false, sort = "given";
+
+for (const id of ids) {
+  columns.set(id, createColumn($("column"), { labs, onSort: (figure) => sortBy(sort === figure ? "given" : figure) }));
+}
+const companion = beside && createCompanion({ start: beside.view, url: beside.urls.past, changed: schedule });
+
+function sortBy(figure) {
+  sort = figure;
+  schedule();
+}
+
+function schedule() {
+  if (isDirty) return;
+  isDirty = true;
+  requestAnimationFrame(() => drawFrame());
+}
+
+// What a lane is called here: a comparison's by its way, another lab's by its rule.
+function nameOf(id) {
+  const { model, algorithm } = view.lanes[id], way = id.startsWith(`${model}-`) ? id.replace("-", ".") : "";
+  const code = [`way.${way}`, way, `${model}.${algorithm}`].find((each) => each in words());
+  const kind = isOwn ? say(`model.${model}`) : laneName(id, view, say);
+  return { name: say(code), about: say(`${code}.about`), kind };
+}
+
+function costsOf(id, found, pair) {
+  const place = ids.indexOf(id);
+  return found.map(({ figure, values, best }) => {
+    const own = values[place], others = pair ? pair.map((lane) => (lane ? valueOf(lane, figure) : null)) : [own];
+    const texts = others.map((value) => textOf(figure, value, words()));
+    return {
+      figure, label: say(`compare.${figure}`), about: say(`compare.${figure}.about`), isSorted: sort === figure,
+      texts: pair ? [...texts, companion.isSame() ? differenceOf(figure, others, words()) : ""] : texts,
+      best: !pair && best[place],
+    };
+  });
+}
+
+function drawFrame(isForced = false) {
+  isDirty = false;
+  companion?.follow(view.at_us);
+  const other = companion?.view() ?? null, found = rows(ids.map((id) => view.lanes[id]));
+  const height = beside || LOW.matches ? SHORT : TALL;
+  const order = inOrderOf(ids, sort, (id) => view.lanes[id]);
+  order.forEach((id, place) => {
+    const column = columns.get(id), pair = beside ? [view.lanes[id], other.lanes[id] ?? null] : null;
+    column.write({
+      ...nameOf(id), lanes: pair ?? [view.lanes[id]], height, at: [view.at_us, other?.at_us], say,
+      captions: beside ? [$("lab-name").textContent, beside.title] : [], costs: costsOf(id, found, pair),
+    });
+    const there = $("columns").children[place];
+    if (there !== column.root) $("columns").insertBefore(column.root, there ?? null);
+  });
+  fillSelect($("sort"), ["given", ...FIGURES].map((figure) => [
+    figure, say(figure === "given" ? "compare.sort.given" : `compare.${figure}`),
+  ]), sort);
+  setText($("course"), courseWords());
+  $("both").hidden = !beside;
+  if (beside) setText($("both"), say("compare.beside", { one: $("lab-name").textContent, other: beside.title }));
+  frame.draw(isForced);
+  main.dataset.seq = seq;
+  feed.tell();
+}
+
+// How far a comparison has come, or that the other lab has come less far.
+function courseWords() {
+  if (companion && !companion.isSame()) {
+    return say("compare.short", { name: beside.title, clock: clock(companion.view().at_us) });
+  }
+  const now = past.now() ?? view;
+  return isOwn && now.playing ? say("compare.running", { now: clock(now.at_us), end: clock(endsUs) }) : "";
+}
+
+const orders = createOrders({ isStopped: () => Boolean(page.stopped || view.feed?.failed), notice, past });
+const frame = createFrame({
+  send: orders.command, current: () => view, redraw: () => drawFrame(true), notice, past,
+  link: { read: () => ({ sort: sort === "given" ? "" : sort }), show: (given) => sortBy(given.sort ?? "given") },
+});
+
+onKeys(({ key }) => {
+  const own = frame.keys[key.toLowerCase()];
+  own?.();
+  return Boolean(own);
+});
+
+$("sort").addEventListener("change", ({ target }) => sortBy(target.value));
+
+const feed = createFeed({
+  freshness, notice, past, near: $("sort"), current: () => view,
+  take(newView, newSeq) {
+    [view, seq] = [newView, newSeq];
+    schedule();
+  },
+});
+
+// Two labs are compared at a moment to which both have come.
+if (beside && beside.view.at_us < view.at_us && !past.isLooking()) past.seek({ at_us: beside.view.at_us });
+onLanguage(() => drawFrame(true));
+addEventListener("resize", schedule);
+drawFrame(true);
+feed.open();
