@@ -3,82 +3,81 @@
 from django.utils.translation import gettext_lazy as _
 
 COMPARE = {
-    "compare.title": _("Compare"),
-    "compare.sub": _(
+    "compared.title": _("Compare"),
+    "compared.sub": _(
         "Two to four ways to share one stream, on the same records and the same history: each runs whole, side by side, "
         "and its bill stands below it."
     ),
-    "compare.examples": _("Three to begin with"),
-    "compare.example.protocols": _("Three protocols, one newcomer"),
-    "compare.example.protocols.about": _(
+    "compared.examples": _("Three to begin with"),
+    "compared.example.protocols": _("Three protocols, one newcomer"),
+    "compared.example.protocols.about": _(
         "Eager, cooperative, KIP-848: who stops how many partitions for a join, and for how long?"
     ),
-    "compare.example.models": _("Four systems, one crash"),
-    "compare.example.models.about": _(
+    "compared.example.models": _("Four systems, one crash"),
+    "compared.example.models.about": _(
         "A consumer dies silently: who notices when, and what waits meanwhile?"
     ),
-    "compare.example.hot": _("One hot key, one slow consumer"),
-    "compare.example.hot.about": _("What order within a key costs when one key has a third of all records."),
-    "compare.ways": _("What is compared: two to four"),
-    "compare.stream": _("Records"),
-    "compare.stream.flights": _("flights by aircraft"),
-    "compare.stream.even": _("200 keys, evenly"),
-    "compare.stream.skewed": _("200 keys, skewed (Zipf)"),
-    "compare.stream.hot": _("one hot key with 30 %"),
-    "compare.stream.lab": _("those of the lab that this begins from"),
-    "compare.rate": _("records a second"),
-    "compare.consumers": _("consumers at the start"),
-    "compare.consumer_rate": _("records a second each handles"),
-    "compare.seconds": _("seconds"),
-    "compare.seed": _("seed"),
-    "compare.history": _("What happens, a line each"),
-    "compare.history_hint": _(
+    "compared.example.hot": _("One hot key, one slow consumer"),
+    "compared.example.hot.about": _("What order within a key costs when one key has a third of all records."),
+    "compared.ways": _("What is compared: two to four"),
+    "compared.stream": _("Records"),
+    "compared.stream.flights": _("flights by aircraft"),
+    "compared.stream.even": _("200 keys, evenly"),
+    "compared.stream.skewed": _("200 keys, skewed (Zipf)"),
+    "compared.stream.hot": _("one hot key with 30 %"),
+    "compared.stream.lab": _("those of the lab that this begins from"),
+    "compared.rate": _("records a second"),
+    "compared.consumers": _("consumers at the start"),
+    "compared.consumer_rate": _("records a second each handles"),
+    "compared.seconds": _("seconds"),
+    "compared.seed": _("seed"),
+    "compared.history": _("What happens, a line each"),
+    "compared.history_hint": _(
         "second, order, consumer: 10 join; 10 join 2; 25 crash c2; 40 rejoin c2; leave, pause, resume; 30 slow c1 2. In "
         "comparisons of Kafka alone also 20 broker_crash 2 and 40 broker_back 2."
     ),
-    "compare.presets": _("Histories"),
-    "compare.preset.calm": _("nothing"),
-    "compare.preset.join_leave": _("one joins, one leaves"),
-    "compare.preset.crash": _("a crash"),
-    "compare.preset.rolling": _("rolling restart"),
-    "compare.preset.slow": _("one becomes slow"),
-    "compare.run": _("Compare"),
-    "compare.address": _("Address of this form"),
-    "compare.studies": _("Compare studies of your own data on the Analyze pages"),
-    "compare.begun": _(
+    "compared.presets": _("Histories"),
+    "compared.preset.calm": _("nothing"),
+    "compared.preset.join_leave": _("one joins, one leaves"),
+    "compared.preset.crash": _("a crash"),
+    "compared.preset.rolling": _("rolling restart"),
+    "compared.preset.slow": _("one becomes slow"),
+    "compared.run": _("Compare"),
+    "compared.address": _("Address of this form"),
+    "compared.studies": _("Compare studies of your own data on the Analyze pages"),
+    "compared.begun": _(
         "This begins from a lab: what its consumers went through is filled in, its lane's settings stay."
     ),
     # The page of a comparison
-    "compare.again": _("Change this comparison"),
-    "compare.from_here": _("Compare other ways on this lab's course"),
-    "compare.sort": _("Sort by"),
-    "compare.sort.given": _("as chosen"),
-    "compare.bill": _("What it has cost by this moment"),
-    "compare.lanes": _("Side by side"),
-    "compare.moved": _("keys moved"),
-    "compare.paused": _("without a reader"),
-    "compare.redelivered": _("redelivered"),
-    "compare.out_of_order": _("out of order"),
-    "compare.lost": _("lost"),
-    "compare.lag": _("waiting now"),
-    "compare.skew": _("skew now"),
-    "compare.moved.about": _("How often a key got another consumer. A dash where keys have no owner."),
-    "compare.paused.about": _(
+    "compared.again": _("Change this comparison"),
+    "compared.from_here": _("Compare other ways on this lab's course"),
+    "compared.sort": _("Sort by"),
+    "compared.sort.given": _("as chosen"),
+    "compared.bill": _("What it has cost by this moment"),
+    "compared.lanes": _("Side by side"),
+    "compared.moved": _("keys moved"),
+    "compared.paused": _("without a reader"),
+    "compared.redelivered": _("redelivered"),
+    "compared.out_of_order": _("out of order"),
+    "compared.lost": _("lost"),
+    "compared.lag": _("waiting now"),
+    "compared.skew": _("skew now"),
+    "compared.moved.about": _("How often a key got another consumer. A dash where keys have no owner."),
+    "compared.paused.about": _(
         "Time in which a part of the keys had no consumer that reads it: the mean over all parts."
     ),
-    "compare.redelivered.about": _("Records that were given to a consumer a second time."),
-    "compare.out_of_order.about": _("Records that a program finished after a later one of their key."),
-    "compare.lost.about": _(
+    "compared.redelivered.about": _("Records that were given to a consumer a second time."),
+    "compared.out_of_order.about": _("Records that a program finished after a later one of their key."),
+    "compared.lost.about": _(
         "Records that no consumer will get any more. A dash where the model counts none."
     ),
-    "compare.lag.about": _("Records that arrived and are not done."),
-    "compare.skew.about": _("The largest share of a consumer over the mean share; 1 is even."),
-    "compare.running": _("Running through its course: {now} of {end}"),
+    "compared.lag.about": _("Records that arrived and are not done."),
+    "compared.skew.about": _("The largest share of a consumer over the mean share; 1 is even."),
+    "compared.running": _("Running through its course: {now} of {end}"),
     # Two labs
-    "compare.difference": _("difference"),
-    "compare.beside": _("{one} beside {other}"),
-    "compare.short": _("{name} has come to {clock} only: its last picture is shown, without a difference."),
-    "compare.open": _("Open this lab"),
+    "compared.difference": _("difference"),
+    "compared.beside": _("{one} beside {other}"),
+    "compared.short": _("{name} has come to {clock} only: its last picture is shown, without a difference."),
     # Ways that are a rule with a setting
     "way.kafka.server_uniform": _("KIP-848, uniform"),
     "way.kafka.server_uniform.about": _(

@@ -118,7 +118,7 @@ def _form(
         "given": given, "wrong": wrong, "is_given": is_given,
         "homeless": [text for name, texts in wrong.items() if name not in ("ways", *FIELDS) for text in texts],
         "numbers": [
-            {"name": name, "value": given[name], "wrong": wrong.get(name), "say": f"compare.{name}"} for name in NUMBERS
+            {"name": name, "value": given[name], "wrong": wrong.get(name), "say": f"compared.{name}"} for name in NUMBERS
         ],
         "models": [
             {

@@ -42,7 +42,7 @@ def test_the_empty_form_explains_itself_and_offers_three_examples_that_fill_it_i
     links = re.findall(r'href="\?([^"]+)" data-example="(\w+)"', text)
     assert [name for _query, name in links] == list(EXAMPLES) and len(EXAMPLES) == 3
     with translation.override(language):
-        assert html.escape(str(SENTENCES["compare.sub"])) in text
+        assert html.escape(str(SENTENCES["compared.sub"])) in text
     for query, name in links:
         filled = client.get(f"/compare/?{html.unescape(query)}").content.decode()
         assert re.findall(r'value="([^"]+)" checked', filled) == sorted(
@@ -138,7 +138,7 @@ def test_a_labs_own_course_fills_the_form_and_keeps_its_lanes_settings(world: Wo
     text = Client().get(f"/compare/?lab={lab.pk}&lane={lane}").content.decode()
     area = re.search(r"<textarea[^>]*>([^<]*)</textarea>", text)
     assert area and re.fullmatch(r"[\d.]+ join\n[\d.]+ crash c2", area[1]), text
-    assert 'data-say="compare.begun"' in text and f'name="lab" value="{lab.pk}"' in text
+    assert 'data-say="compared.begun"' in text and f'name="lab" value="{lab.pk}"' in text
     given = comparing.request_of(lab, lane, 9_000_000)
     scenario, script = comparing.comparison_of(given)
     assert len(given["ways"]) >= 2 and len(script) == 4

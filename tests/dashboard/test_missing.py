@@ -1,5 +1,7 @@
 """An address where there is nothing names what is missing, in both languages, and leads on."""
 
+import re
+
 import pytest
 from django.test import Client
 from django.urls import URLPattern
@@ -51,7 +53,7 @@ def test_every_page_of_a_deleted_lab_says_that_there_is_no_such_lab(pattern: str
     for address in (f"/{pattern}", f"/{pattern}?lane=kafka&partition=flights-0"):
         text = (
             Client()
-            .get(address.replace("<lab_id:lab_id>", lab.pk), follow=True)
+            .get(re.sub("<lab_id:(lab|other)_id>", lab.pk, address), follow=True)
             .content.decode()
             .split("<main")[1]
             .split("</main>")[0]

@@ -55,7 +55,7 @@ function costsOf(id, found, pair) {
     const own = values[place], others = pair ? pair.map((lane) => (lane ? valueOf(lane, figure) : null)) : [own];
     const texts = others.map((value) => textOf(figure, value, words()));
     return {
-      figure, label: say(`compare.${figure}`), about: say(`compare.${figure}.about`), isSorted: sort === figure,
+      figure, label: say(`compared.${figure}`), about: say(`compared.${figure}.about`), isSorted: sort === figure,
       texts: pair ? [...texts, companion.isSame() ? differenceOf(figure, others, words()) : ""] : texts,
       best: !pair && best[place],
     };
@@ -78,11 +78,11 @@ function drawFrame(isForced = false) {
     if (there !== column.root) $("columns").insertBefore(column.root, there ?? null);
   });
   fillSelect($("sort"), ["given", ...FIGURES].map((figure) => [
-    figure, say(figure === "given" ? "compare.sort.given" : `compare.${figure}`),
+    figure, say(figure === "given" ? "compared.sort.given" : `compared.${figure}`),
   ]), sort);
   setText($("course"), courseWords());
   $("both").hidden = !beside;
-  if (beside) setText($("both"), say("compare.beside", { one: $("lab-name").textContent, other: beside.title }));
+  if (beside) setText($("both"), say("compared.beside", { one: $("lab-name").textContent, other: beside.title }));
   frame.draw(isForced);
   main.dataset.seq = seq;
   feed.tell();
@@ -91,10 +91,10 @@ function drawFrame(isForced = false) {
 // How far a comparison has come, or that the other lab has come less far.
 function courseWords() {
   if (companion && !companion.isSame()) {
-    return say("compare.short", { name: beside.title, clock: clock(companion.view().at_us) });
+    return say("compared.short", { name: beside.title, clock: clock(companion.view().at_us) });
   }
   const now = past.now() ?? view;
-  return isOwn && now.playing ? say("compare.running", { now: clock(now.at_us), end: clock(endsUs) }) : "";
+  return isOwn && now.playing ? say("compared.running", { now: clock(now.at_us), end: clock(endsUs) }) : "";
 }
 
 const orders = createOrders({ isStopped: () => Boolean(page.stopped || view.feed?.failed), notice, past });
