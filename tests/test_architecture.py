@@ -209,6 +209,7 @@ HOLDS = {
     "what does a change cost": "class Bill",
     "where does a fork at moment t happen": "def cut",
     "when is a checkpoint taken": "class Cadence",
+    "what can be compared": "WAYS",
     "where is a lab's past looked at": "class KeptLabs",
     "where does a Celery task drive a lab": "shared_task",
     "where is one writer per lab enforced": "epoch",

@@ -17,6 +17,7 @@ Json = dict[str, Any]
 PAGES = {
     "nav.stage": "stage",
     "nav.labs": "labs",
+    "nav.compare": "compare",
     "nav.learn": "learn",
     "palette.own_lesson": "learn-own",
     "nav.analyze": "analyze",

@@ -8,7 +8,6 @@ import { clock } from "../base/say.js";
 import { createFreshness } from "../feed/freshness.js";
 import { createFrame } from "../frame/frame.js";
 import { createFeed } from "../lane/feed.js";
-import { onKeys } from "../lane/keys.js";
 import { laneName } from "../lane/name.js";
 import { createOrders } from "../lane/orders.js";
 import { createPast } from "../lane/past.js";
@@ -101,12 +100,6 @@ const orders = createOrders({ isStopped: () => Boolean(page.stopped || view.feed
 const frame = createFrame({
   send: orders.command, current: () => view, redraw: () => drawFrame(true), notice, past,
   link: { read: () => ({ sort: sort === "given" ? "" : sort }), show: (given) => sortBy(given.sort ?? "given") },
-});
-
-onKeys(({ key }) => {
-  const own = frame.keys[key.toLowerCase()];
-  own?.();
-  return Boolean(own);
 });
 
 $("sort").addEventListener("change", ({ target }) => sortBy(target.value));
