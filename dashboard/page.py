@@ -84,6 +84,7 @@ def lab_page(
             "commands": f"/api/labs/{lab_id}/commands/",
             "fork": f"/api/labs/{lab_id}/fork/",
             "journal": f"/api/labs/{lab_id}/journal/",
+            "events": f"/api/labs/{lab_id}/events.jsonl",
             "labs": "/api/labs/",
             "lab": "/lab/{id}/",
             "branches": f"/api/labs/{lab_id}/branches/",

@@ -76,6 +76,11 @@ def _is_shallow(value: Any, depth: int) -> bool:
     )
 
 
+def json_lines(values: list[Any]) -> bytes:
+    """Each value on a line of its own."""
+    return b"".join(_encoder.encode(value) + b"\n" for value in values)
+
+
 def json_response(value: Any, status: int = 200) -> HttpResponse:
     response = HttpResponse(_encoder.encode(value), status=status, content_type="application/json")
     response["Cache-Control"] = "no-store"

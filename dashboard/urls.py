@@ -7,6 +7,7 @@ from dashboard.views import (
     api,
     cluster,
     compare,
+    event_lines,
     fidelity,
     groups,
     health,
@@ -97,4 +98,5 @@ urlpatterns = [
     path("api/labs/<str:lab_id>/kafka/comparison/<str:lane>/", api.comparison, name="api-comparison"),
     path("api/labs/<str:lab_id>/journal/", api.journal, name="api-journal"),
     path("api/labs/<str:lab_id>/events/", api.events, name="api-events"),
+    path("api/labs/<str:lab_id>/events.jsonl", event_lines.event_lines, name="api-event-lines"),
 ]

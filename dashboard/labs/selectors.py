@@ -206,7 +206,14 @@ def journal(*, lab: Lab) -> Json:
 
 def events_since(*, lab_id: str, seq: int, limit: int = 500) -> list[Json]:
     """Turning points after seq, in order."""
-    return [
-        intact(row.event)
-        for row in StoredEvent.objects.filter(lab_id=lab_id, seq__gt=seq).order_by("seq")[:limit]
-    ]
+    return [event for _seq, event in event_rows(lab_id=lab_id, after=seq, limit=limit)]
+
+
+def event_rows(
+    *, lab_id: str, after: int, until_us: int | None = None, limit: int = 500
+) -> list[tuple[int, Json]]:
+    """(seq, turning point) of those after a seq, in order. until_us: and no later than this virtual time."""
+    rows = StoredEvent.objects.filter(lab_id=lab_id, seq__gt=after)
+    if until_us is not None:
+        rows = rows.filter(at_us__lte=until_us)
+    return [(row.seq, intact(row.event)) for row in rows.order_by("seq")[:limit]]

@@ -38,6 +38,7 @@ from dashboard.sentences.stage import STAGE
 from dashboard.sentences.strategies import STRATEGIES
 from dashboard.sentences.study import STUDY
 from dashboard.sentences.subscription import SUBSCRIPTION
+from dashboard.sentences.take import TAKE
 from dashboard.sentences.topology import TOPOLOGY
 from dashboard.sentences.tubemq import TUBEMQ_ORDERS
 
@@ -45,6 +46,7 @@ EVERYWHERE: Mapping[str, Any] = {
     **CHROME,
     **FRAME,
     **KEYS,
+    **TAKE,
     **STAGE,
     **LANES,
     **TUBEMQ_ORDERS,

@@ -12,6 +12,7 @@ import { writeLegend } from "./charts/legend.js";
 import * as share from "./charts/share.js";
 import { bothRanked, COMPARED, differences, oneScale, RANKED } from "./comparison.js";
 import { el } from "./el.js";
+import { createTakeCharts } from "./take_charts.js";
 
 const $ = (id) => document.getElementById(id), SIDES = ["a", "b"];
 let results = null;
@@ -19,6 +20,7 @@ const charts = SIDES.map((side) => ({
   share: createChart($(`chart-share-${side}`), share), churn: createChart($(`chart-churn-${side}`), churn),
 }));
 tablesByKey(charts.flatMap((pair) => Object.values(pair)));
+createTakeCharts();
 
 async function start() {
   try {

@@ -8,6 +8,7 @@ import { createChart, tablesByKey } from "./chart.js";
 import { chartOf, gather } from "./charts/windows.js";
 import { createDelete } from "./delete_study.js";
 import { follow, isOver } from "./progress.js";
+import { createTakeCharts } from "./take_charts.js";
 
 const REFRESH_MS = 1000, POLL_MS = 2000, OLD_MS = 5000, KEPT_MAX = 4000;
 const BEFORE = ["queued", "preparing", "starting_spark", "cancelling"];
@@ -18,6 +19,7 @@ const measures = [...document.querySelectorAll(".chart-card")].map(({ id }) => i
 const charts = new Map(measures.map((measure) => [measure, createChart($(`chart-${measure}`), chartOf(measure))]));
 let study = page.study, rows = [], version = 0, how = "connecting", heardAt = null, drawnAt = -Infinity, timer = 0;
 tablesByKey([...charts.values()]);
+createTakeCharts(notice);
 
 function take(more) {
   if (!more.length) return;

@@ -20,6 +20,7 @@ import { follow, isOver } from "./progress.js";
 import { showProgress } from "./progress_panel.js";
 import { createRanking } from "./ranking.js";
 import { head, shortNames, strategyWords, unowned, verdictWords } from "./result.js";
+import { createTakeCharts } from "./take_charts.js";
 import { createWeights } from "./weights.js";
 
 const $ = (id) => document.getElementById(id);
@@ -91,6 +92,7 @@ const charts = {
   lag: createChart($("chart-lag"), lag, { onPick: pickLine(lag) }),
 };
 tablesByKey(Object.values(charts));
+createTakeCharts(notice);
 
 async function fetchResult() {
   $("result-wait").hidden = false;

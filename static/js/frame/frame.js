@@ -1,8 +1,11 @@
 // What stands around every page of a lab: its bar with the name, the story above the page, the bar of time below it.
 
+import { page } from "../base/chrome.js";
 import { bindKeys } from "../base/keys.js";
 import { createTransport } from "../lane/transport.js";
 import { createGuide } from "../lesson/guide.js";
+import { createTakeMenus } from "../take/menu.js";
+import { aboutLab } from "./about.js";
 import { createBand } from "./band.js";
 import { createLabBar } from "./lab_bar.js";
 import { createPredict } from "./predict.js";
@@ -17,6 +20,11 @@ export function createFrame({ current, send, redraw, notice, past, lane = null, 
   const bar = createLabBar({ notice, onNamed: () => transport.reload() });
   const transport = createTransport({ send, current, redraw, notice, past, link, guide, rename: bar.open });
   const band = createBand({ current, lane, own });
+  createTakeMenus({
+    root: document.getElementById("main"), onFail: notice,
+    about: (panel) => aboutLab(panel, current(), transport.hash()),
+    events: () => `${page.urls.events}?until_us=${current().at_us}`,
+  });
   function draw(isForced) {
     band.draw();
     guide?.draw();

@@ -16,7 +16,7 @@ const $ = (id) => document.getElementById(id);
 const TIMELINE_EVERY_MS = 500, TIMELINE_LEAST = 40;
 
 // send(near, order): gives the worker an order. current(): the view. redraw(): tables have come, or gone.
-// draw(isForced): what the bar shows of the view. step(): one record on.
+// draw(isForced): what the bar shows of the view. step(): one record on. hash(): of the state on the page, "" unknown.
 // past: the look at what was. rename(): opens the lab's name. link: what else a link to the page says, {read(): texts
 // by name, show(texts)}. guide: of a lesson, whose frames then are what the line shows.
 export function createTransport({ send, current, redraw, notice, past, rename, link, guide = null }) {
@@ -179,7 +179,7 @@ export function createTransport({ send, current, redraw, notice, past, rename, l
     if (found.tables && !document.body.hasAttribute("data-twins")) tables();
     link.show(found);
   });
-  return { draw, step, reload: branches.load };
+  return { draw, step, reload: branches.load, hash: () => state().hash };
 }
 
 // Also on a page without the bar: an opened log's.

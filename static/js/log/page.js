@@ -9,6 +9,7 @@ import { createRoving } from "../base/roving.js";
 import { clock, number, sentences } from "../base/say.js";
 import { writeTable } from "../base/table.js";
 import { toggleTables } from "../lane/transport.js";
+import { createTakeMenus } from "../take/menu.js";
 import { isFinal, notTaken, placeOf, placeWords } from "./address.js";
 import { SETTINGS, createApi } from "./api.js";
 import { createBatchView } from "./batch_view.js";
@@ -378,7 +379,13 @@ bindKeys([
   { keys: ["arrowleft"], says: "log.keys.back", act: atLookup(lookup.back) },
   { keys: ["arrowright"], says: "log.keys.next", act: atLookup(lookup.next) },
 ]);
-if (!watch) bindKeys([{ keys: ["t"], says: "keys.tables", act: () => toggleTables(tablesCame) }]);
+if (!watch) {
+  bindKeys([{ keys: ["t"], says: "keys.tables", act: () => toggleTables(tablesCame) }]);
+  const title = () => $("title").textContent.trim();
+  createTakeMenus({
+    root: main, about: () => ({ lab: title(), clock: null, said: { about: title() } }), onFail: notice,
+  });
+}
 
 // The focus goes from a row to its picture, which the tables replaced until then.
 function tablesCame() {
