@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from broker_core.lab.lesson.file import shelf
-from broker_core.lab.lesson.lesson import LANGUAGES
+from broker_core.lab.lesson.texts import LANGUAGES
 
 # A caption stays until the next one while the lab goes on: what it says of a moment must not be what the run
 # is about to change.

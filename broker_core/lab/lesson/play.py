@@ -1,11 +1,14 @@
 """A scenario played headless, from its start to its end: captions, orders and checks in the order of their
 times."""
 
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from broker_core.errors import CommandError, HighwaterError
 from broker_core.events import Json
+from broker_core.lab.commands import check_command
+from broker_core.lab.commands.clock import PlayUntil
 from broker_core.lab.lab import Lab
 from broker_core.lab.lesson.lesson import Check, Lesson, Step
 from broker_core.lab.limits import DEFAULT_LIMITS, Limits
@@ -59,6 +62,24 @@ def view_at(scenario: Scenario, at_us: int, limits: Limits = DEFAULT_LIMITS) -> 
             lab.submit({**entry["body"], "position": position, "at_us": entry["at_us"]})
     lab.advance_to(at_us)
     return lab.view()
+
+
+def in_frames(scenario: Scenario, limits: Limits = DEFAULT_LIMITS) -> Iterator[tuple[int, Lab]]:
+    """The lab at each stop of a lesson that is watched frame by frame, and at its end, as (the moment, the lab):
+    played there by orders that are in its journal, with the lesson's own orders at their times carried out."""
+    lesson, lab = _lesson(scenario), Lab(scenario, limits)
+    script, position = deque(lesson.script()), 0
+    for stop_us, speed in lesson.ways():
+        if stop_us > lab.now_us:
+            position += 1
+            way = {"kind": PlayUntil.kind, "args": {"until_us": stop_us, "speed": speed}}
+            lab.submit({**check_command({"command_id": f"next-{stop_us}", **way}), "position": position})
+        while script and script[0]["at_us"] <= stop_us:
+            entry, position = script.popleft(), position + 1
+            lab.advance_to(entry["at_us"])
+            lab.submit({**entry["body"], "position": position, "at_us": entry["at_us"]})
+        lab.advance_to(stop_us)
+        yield stop_us, lab
 
 
 def _lesson(scenario: Scenario) -> Lesson:

@@ -134,8 +134,8 @@ function room() {
 }
 
 function isSeen({ top, bottom }) {
-  const window = room();
-  return top >= window.top - PAD && (bottom <= window.bottom + PAD || top < window.bottom - 160);
+  const window = room(), isTall = bottom - top > window.bottom - window.top;
+  return top >= window.top - PAD && (bottom <= window.bottom + PAD || isTall);
 }
 
 // The place under which least is drawn; the first of equal ones.
