@@ -50,7 +50,7 @@ COMPARE = {
     ),
     # The page of a comparison
     "compared.again": _("Change this comparison"),
-    "compared.from_here": _("Compare other ways on this lab's course"),
+    "compared.from_here": _("Compare other ways"),
     "compared.sort": _("Sort by"),
     "compared.sort.given": _("as chosen"),
     "compared.bill": _("What it has cost by this moment"),
@@ -75,7 +75,7 @@ COMPARE = {
     "compared.skew.about": _("The largest share of a consumer over the mean share; 1 is even."),
     "compared.running": _("Running through its course: {now} of {end}"),
     # Two labs
-    "compared.difference": _("difference"),
+    "compared.difference": _("diff."),
     "compared.beside": _("{one} beside {other}"),
     "compared.short": _("{name} has come to {clock} only: its last picture is shown, without a difference."),
     # Ways that are a rule with a setting

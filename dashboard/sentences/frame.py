@@ -25,6 +25,7 @@ FRAME = {
     "branches.beside": _("side by side"),
     "branches.beside_title": _("Both at the same moments, with what differs"),
     "branches.first": _("first course"),
+    "branches.first_short": _("first"),
     "branches.named": _("{letter}: {what}"),
     "branches.starts": _("an action here starts {letter}"),
     "branches.unchanged": _("nothing done yet"),

@@ -140,7 +140,7 @@ def _form(
 
 def query_of(given: Json) -> str:
     """The address that fills the form in this way."""
-    fields = {name: given[name] for name in FIELDS if given.get(name) not in (None, "")}
+    fields = {name: given[name] for name in FIELDS if name == "history" or given.get(name) not in (None, "")}
     return urlencode({"ways": ",".join(given["ways"]), **fields})
 
 
@@ -198,6 +198,7 @@ def _draw(request: HttpRequest, labs: list[Lab], seen: list[Json]) -> HttpRespon
             raise Http404
         other = lab_page(labs[1].pk, seq=-1, epoch=-1, is_owner=False, csrf="")
         frame = frame_context(labs[1], seen[1]["view"], "compare", words)
+        context["page"]["urls"]["lab"] = "/lab/{id}/compare/"
         context["page"]["beside"] = {
             "lab": labs[1].pk, "urls": other["urls"], "view": seen[1]["view"], "title": title_of(frame, words),
         }  # fmt: skip

@@ -115,6 +115,12 @@ def test_what_is_wrong_is_said_at_its_field_and_nothing_is_made(change: dict[str
     assert list(refused.value.fields) == [field] and html.escape(reason) in text  # type: ignore[attr-defined]
 
 
+def test_an_address_says_no_consumers_and_an_empty_history_too() -> None:
+    given = {**KAFKA, "consumers": 0, "history": ""}
+    text = Client().get(f"/compare/?{query_of(given)}").content.decode()
+    assert re.search(r'name="consumers" value="0"', text) and re.search(r"<textarea[^>]*></textarea>", text)
+
+
 def test_several_wrong_fields_are_all_named_at_once() -> None:
     text = send(Client(), {**KAFKA, "rate": "x", "history": "a", "ways": []}).content.decode()
     assert text.count('class="bad"') == 3

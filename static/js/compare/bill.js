@@ -8,6 +8,8 @@ const READ = {
   out_of_order: tally("out_of_order"), lost: tally("lost"), lag: ({ lag }) => lag, skew: ({ skew }) => skew ?? null,
 };
 export const FIGURES = Object.keys(READ);
+// What two courses of one lab differ in; what waits now says little of that.
+export const SUMS = ["moved", "paused", "redelivered", "out_of_order", "lost"];
 
 export const valueOf = (lane, figure) => READ[figure](lane);
 
@@ -18,10 +20,10 @@ export function textOf(figure, value, words) {
   return figure === "skew" ? ratio(value) : number(value);
 }
 
-// How much more the second has; null where one has no such figure.
+// How much more the first has than the second; a dash where one has no such figure.
 export function differenceOf(figure, [one, other], words) {
   if (one === null || other === null) return NONE;
-  const by = other - one, sign = by > 0 ? "+" : by < 0 ? "−" : "±";
+  const by = one - other, sign = by > 0 ? "+" : by < 0 ? "−" : "±";
   return by === 0 ? "0" : `${sign}${textOf(figure, Math.abs(by), words)}`;
 }
 
@@ -33,8 +35,8 @@ export function inOrderOf(ids, figure, laneOf) {
 }
 
 // -> for each figure its values in turn, and which of them are the least, where they differ.
-export function rows(lanes) {
-  return FIGURES.map((figure) => {
+export function rows(lanes, figures = FIGURES) {
+  return figures.map((figure) => {
     const values = lanes.map((lane) => valueOf(lane, figure)), known = values.filter((value) => value !== null);
     const least = Math.min(...known), most = Math.max(...known);
     return { figure, values, best: values.map((value) => value === least && most > least) };

@@ -1,5 +1,6 @@
 // One lane of a comparison: its rule, its picture in each of the labs that are shown, and its bill.
 
+import { fillCells } from "../base/dom.js";
 import { PICTURES } from "../lane/pictures/all.js";
 
 // template: of the page. labs: how many are shown. onSort(figure): a figure's name was pressed.
@@ -7,6 +8,8 @@ export function createColumn(template, { labs, onSort }) {
   const root = template.content.firstElementChild.cloneNode(true), body = root.querySelector("tbody");
   const first = root.querySelector("figure"), figures = [first];
   while (figures.length < labs) figures.push(first.parentElement.appendChild(first.cloneNode(true)));
+  root.toggleAttribute("data-two", labs > 1);
+  const head = root.querySelector("thead tr");
   const title = root.querySelector("h2"), model = root.querySelector(".head p"), lines = new Map();
 
   function line(figure) {
@@ -30,7 +33,8 @@ export function createColumn(template, { labs, onSort }) {
   return {
     root,
     // lanes: of each lab, null where it has none. captions: of the pictures.
-    write({ name, about, kind, lanes, captions, height, at, say, costs }) {
+    write({ name, about, kind, lanes, captions, height, at, say, costs, heads }) {
+      fillCells(head, heads, "th");
       set(title, name);
       title.title = about;
       set(model, kind);

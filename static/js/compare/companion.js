@@ -3,6 +3,8 @@
 
 import { ask } from "../base/requests.js";
 
+const AGAIN_MS = 1000;
+
 // start: its view as the page opens, which is how far it has come. url: of its past. changed(): another view is here.
 export function createCompanion({ start, url, changed }) {
   const look = `beside-${Math.random().toString(36).slice(2)}`, endUs = start.at_us;
@@ -17,8 +19,10 @@ export function createCompanion({ start, url, changed }) {
         const picture = await ask(`${url}?${new URLSearchParams({ at_us: atUs, look })}`);
         view = picture.view;
         changed();
-      } catch {
-        // a busy server, or a newer look: the picture stays, and says its own time
+      } catch (error) {
+        if (error.fields?.look) continue;                 // a newer one is on its way
+        await new Promise((done) => setTimeout(done, AGAIN_MS));
+        wish ??= Math.min(pageUs, endUs);
       }
     }
     isAsking = false;
@@ -27,6 +31,8 @@ export function createCompanion({ start, url, changed }) {
   return {
     view: () => view,
     isSame: () => view.at_us === pageUs,
+    // Whether the page shows a moment to which that lab has not come.
+    isShort: () => pageUs > endUs,
     follow(atUs) {
       const wanted = Math.min(atUs, endUs);
       if (atUs === pageUs) return;

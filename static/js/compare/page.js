@@ -4,15 +4,17 @@
 import { onLanguage, page, say, words } from "../base/chrome.js";
 import { fillSelect, setText } from "../base/dom.js";
 import { createNotice } from "../base/notice.js";
+import { ask } from "../base/requests.js";
 import { clock } from "../base/say.js";
 import { createFreshness } from "../feed/freshness.js";
 import { createFrame } from "../frame/frame.js";
+import { labelOf, lettered } from "../lane/branch_names.js";
 import { createFeed } from "../lane/feed.js";
 import { laneName } from "../lane/name.js";
 import { createOrders } from "../lane/orders.js";
 import { createPast } from "../lane/past.js";
 import { SHORT, TALL } from "../lane/pictures/size.js";
-import { FIGURES, differenceOf, inOrderOf, rows, textOf, valueOf } from "./bill.js";
+import { FIGURES, SUMS, differenceOf, inOrderOf, rows, textOf, valueOf } from "./bill.js";
 import { createColumn } from "./column.js";
 import { createCompanion } from "./companion.js";
 
@@ -20,8 +22,9 @@ const $ = (id) => document.getElementById(id);
 const LOW = matchMedia("(max-height: 800px) and (min-width: 641px)");   // as in compare.css
 const { lanes: ids, ends_us: endsUs } = page.compared, { beside } = page, isOwn = endsUs !== null;
 const main = $("main"), freshness = createFreshness(), notice = createNotice($("notice")), past = createPast();
-const labs = beside ? 2 : 1, columns = new Map();
+const labs = beside ? 2 : 1, columns = new Map(), shownFigures = beside ? SUMS : FIGURES;
 
+let branches = [];
 let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false, sort = "given";
 
 for (const id of ids) {
@@ -38,6 +41,22 @@ function schedule() {
   if (isDirty) return;
   isDirty = true;
   requestAnimationFrame(() => drawFrame());
+}
+
+// What the two labs are called: branches of one another as their tabs say it.
+// isShort: at the head of a column, a branch is its letter.
+function names(isShort = false) {
+  const label = (id, title) => {
+    const row = branches.find((each) => each.id === id);
+    if (!row || branches.length < 2) return title;
+    return isShort ? row.letter || say("branches.first_short") : labelOf(row, branches, page.language, say);
+  };
+  return [label(page.lab, $("lab-name").textContent), label(beside.lab, beside.title)];
+}
+
+async function nameBranches() {
+  branches = lettered((await ask(page.urls.branches)).branches);
+  drawFrame(true);
 }
 
 // What a lane is called here: a comparison's by its way, another lab's by its rule.
@@ -64,24 +83,25 @@ function costsOf(id, found, pair) {
 function drawFrame(isForced = false) {
   isDirty = false;
   companion?.follow(view.at_us);
-  const other = companion?.view() ?? null, found = rows(ids.map((id) => view.lanes[id]));
+  const other = companion?.view() ?? null, found = rows(ids.map((id) => view.lanes[id]), shownFigures);
   const height = beside || LOW.matches ? SHORT : TALL;
   const order = inOrderOf(ids, sort, (id) => view.lanes[id]);
   order.forEach((id, place) => {
     const column = columns.get(id), pair = beside ? [view.lanes[id], other.lanes[id] ?? null] : null;
     column.write({
       ...nameOf(id), lanes: pair ?? [view.lanes[id]], height, at: [view.at_us, other?.at_us], say,
-      captions: beside ? [$("lab-name").textContent, beside.title] : [], costs: costsOf(id, found, pair),
+      captions: beside ? names() : [], costs: costsOf(id, found, pair),
+      heads: [say("compared.bill"), ...(beside ? [...names(true), say("compared.difference")] : [nameOf(id).name])],
     });
     const there = $("columns").children[place];
     if (there !== column.root) $("columns").insertBefore(column.root, there ?? null);
   });
-  fillSelect($("sort"), ["given", ...FIGURES].map((figure) => [
+  fillSelect($("sort"), ["given", ...shownFigures].map((figure) => [
     figure, say(figure === "given" ? "compared.sort.given" : `compared.${figure}`),
   ]), sort);
   setText($("course"), courseWords());
   $("both").hidden = !beside;
-  if (beside) setText($("both"), say("compared.beside", { one: $("lab-name").textContent, other: beside.title }));
+  if (beside) setText($("both"), say("compared.beside", { one: names()[0], other: names()[1] }));
   frame.draw(isForced);
   main.dataset.seq = seq;
   feed.tell();
@@ -89,8 +109,8 @@ function drawFrame(isForced = false) {
 
 // How far a comparison has come, or that the other lab has come less far.
 function courseWords() {
-  if (companion && !companion.isSame()) {
-    return say("compared.short", { name: beside.title, clock: clock(companion.view().at_us) });
+  if (companion?.isShort()) {
+    return say("compared.short", { name: names()[1], clock: clock(companion.view().at_us) });
   }
   const now = past.now() ?? view;
   return isOwn && now.playing ? say("compared.running", { now: clock(now.at_us), end: clock(endsUs) }) : "";
@@ -118,3 +138,4 @@ onLanguage(() => drawFrame(true));
 addEventListener("resize", schedule);
 drawFrame(true);
 feed.open();
+if (beside) nameBranches().catch(() => {});              // they keep their titles

@@ -10,9 +10,11 @@ import { LINE, mark } from "./timeline.js";
 
 const AGAIN_MS = 3000;
 
-// The address of a page of this lab, as a page of the other one.
-const sameKind = (id, { pathname, search }) =>
-  pathname.includes(page.lab) ? pathname.replace(page.lab, id) + search : page.urls.lab.replace("{id}", id);
+// The address of a page of this lab, as a page of the other one. "/" names no lab, a page of two names both.
+function sameKind(id, { pathname, search }) {
+  const isNamed = pathname.includes(page.lab) && !pathname.includes(id);
+  return isNamed ? pathname.replace(page.lab, id) + search : page.urls.lab.replace("{id}", id);
+}
 
 // past: what the page looks at. changed(): the line of time has other branches. rename(): opens the lab's name.
 export function createBranches({ root, starts, past, current, changed, rename }) {

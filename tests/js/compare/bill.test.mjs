@@ -34,9 +34,9 @@ test("a figure is written as everywhere, and a dash where there is none", () => 
 });
 
 test("two labs differ by so much, in the unit of the figure", () => {
-  assert.equal(differenceOf("moved", [57, 203], words), "+146");
-  assert.equal(differenceOf("moved", [203, 57], words), "−146");
-  assert.equal(differenceOf("paused", [0, 2_500_000], words), "+2.5\u202fs");
+  assert.equal(differenceOf("moved", [203, 57], words), "+146");
+  assert.equal(differenceOf("moved", [57, 203], words), "−146");
+  assert.equal(differenceOf("paused", [2_500_000, 0], words), "+2.5\u202fs");
   assert.equal(differenceOf("lost", [0, 0], words), "0");
   assert.equal(differenceOf("moved", [null, 5], words), "–");
 });
