@@ -15,6 +15,7 @@ from django.utils import translation
 
 from dashboard.sentences.algorithms import ALGORITHMS
 from dashboard.sentences.analyze import ANALYZE
+from dashboard.sentences.api import API, CURL
 from dashboard.sentences.balance import BALANCE
 from dashboard.sentences.chrome import CHROME
 from dashboard.sentences.cluster import CLUSTER
@@ -55,11 +56,13 @@ EVERYWHERE: Mapping[str, Any] = {
     **FIDELITY_LINE,
     **PANEL,
     **PREDICT,
+    **CURL,
     **QUEUES,
     **FACTS,
     **GLOSSARY,
 }
 PAGES: Mapping[str, Mapping[str, Any]] = {
+    "api": API,
     "analyze": {**ANALYZE, **STUDY, **STRATEGIES},
     "cluster": {**CLUSTER, **LESSON},
     "fidelity": FIDELITY,

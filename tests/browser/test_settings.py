@@ -2,6 +2,8 @@
 that runs brought to others."""
 
 import json
+import os
+import subprocess
 from collections.abc import Callable
 from typing import Any
 
@@ -147,3 +149,45 @@ def test_the_form_fits_its_window(profile: Profile, site: SupervisedSite, width:
     for tab in range(4):
         page.click(f"#lane-tab-{tab}")
         assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_an_order_is_copied_as_the_curl_command_that_gives_it_again(
+    profile: Profile, site: SupervisedSite
+) -> None:
+    context = profile()
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page = context.new_page()
+    page.goto(f"{site.url}labs/")
+    made = post(page, "/api/labs/", {"lanes": SMALL, "workload": {"kind": "uniform"}})
+    page.goto(f"{site.url}lab/{made['id']}/")
+    wait_frame(page)
+    expect(page.locator("#as-curl")).to_be_disabled()
+    page.click("#add")
+    page.click("#as-curl")
+    expect(page.locator("#notice-text")).to_contain_text("Copied.")
+    command = page.evaluate("navigator.clipboard.readText()")
+    subprocess.run(
+        ["sh", "-c", command],
+        env={**os.environ, "OWNER_TOKEN": made["owner_token"]},
+        capture_output=True,
+        check=True,
+        timeout=60,
+    )
+    expect(page.locator("[data-lane=rabbitmq] [data-consumer]")).to_have_count(5)
+
+
+def test_every_call_of_the_interface_is_read_on_one_page(profile: Profile, site: SupervisedSite) -> None:
+    asked: list[str] = []
+    context = profile(viewport={"width": 390, "height": 844})
+    context.on("request", lambda request: asked.append(request.url))
+    page = context.new_page()
+    page.goto(f"{site.url}api/")
+    page.click("#api-labs-post summary")
+    expect(page.locator("#api-labs-post")).to_contain_text("consumer_rate")
+    page.click("#language")
+    expect(page.locator("h1")).to_have_text("供程序使用的接口")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.goto(f"{site.url}fidelity/#kafka")
+    expect(page.locator("#kafka [data-recording='kafka/group/classic']")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert all(url.startswith(site.url) for url in asked)

@@ -3,6 +3,7 @@
 
 import { page, say } from "../base/chrome.js";
 import { Refusal, fork, submit } from "../base/commands.js";
+import { createCurl } from "../base/curl.js";
 import { tellGone } from "../feed/gone.js";
 
 // The visitor's own lab is shown at "/"; from the first order on the page is at the lab's own address.
@@ -13,6 +14,8 @@ function takeAddress() {
 // isStopped(): the lab broke down and moves no more.
 // past: what is looked at.
 export function createOrders({ isStopped, notice, past }) {
+  const ordered = createCurl(document.getElementById("as-curl"), notice);
+
   // -> true once it is stored.
   async function command(near, order) {
     near?.setAttribute("aria-busy", "true");
@@ -43,6 +46,7 @@ export function createOrders({ isStopped, notice, past }) {
     });
     if (isTold) notice(say("notice.arrived"), { near, kind: "done" });
     takeAddress();
+    ordered(order);
     return answer;
   }
 

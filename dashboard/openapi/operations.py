@@ -1,0 +1,189 @@
+"""Every route below /api/ and its methods: what it takes and answers. The sentence of each is
+`api.<name of the route>.<method>` in dashboard/sentences/api.py."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from dashboard.labs.past import look
+from dashboard.openapi.schemas import FREE, NAME, answer, ref
+
+Json = dict[str, Any]
+TEXT: Json = {"type": "string"}
+WHOLE: Json = {"type": "integer", "minimum": 0}
+NUMBER: Json = {"type": "number", "minimum": 0}
+FLAG: Json = {"enum": ["true", "false", ""]}
+FILE: Json = {"type": "string", "format": "binary"}
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """query: name -> schema, those of `needs` have to be there. body: of a JSON request; forms: of a multipart one.
+    status and answer: where it is granted; media: of an answer that is no JSON."""
+
+    route: str
+    method: str
+    group: str
+    answer: Json
+    status: int = 200
+    query: Mapping[str, Json] = field(default_factory=dict)
+    needs: tuple[str, ...] = ()
+    body: Json | None = None
+    form: Json | None = None
+    media: str = "application/json"
+
+    @property
+    def code(self) -> str:
+        return f"api.{self.route}.{self.method.lower()}"
+
+
+LABS, PAST, LANES, LOGS, STUDIES = "labs", "past", "lanes", "logs", "studies"
+GROUPS = (LABS, PAST, LANES, LOGS, STUDIES)
+LANE = {"lane": TEXT}
+LOOKED: Mapping[str, Json] = {
+    **dict.fromkeys(("at_us", "position", "until_us", "every_us", "count"), WHOLE),
+    **dict.fromkeys(("panels", "key", "lane", "consumer"), TEXT),
+    "step": {"enum": list(look.STEPS)},
+    "by": {"type": "integer", "minimum": -look.BY_MAX, "maximum": look.BY_MAX},
+    "kind": {"enum": list(look.CHANGES)},
+    "look": {"type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$"},
+}
+"""What may be asked of a lab's past: the names of each question are those that its check knows."""
+
+
+def looked(kind: str) -> dict[str, Json]:
+    return {name: LOOKED[name] for name in look.FIELDS[kind]}
+
+
+LOG = {
+    "topic": TEXT,
+    "partition": WHOLE,
+    "lane": TEXT,
+    "broker": WHOLE,
+    "retention_ms": WHOLE,
+    "retention_bytes": WHOLE,
+}
+ASKED = {
+    **LOG, "offset": WHOLE, "timestamp": WHOLE, "rule": {"enum": ["kafka", "document"]}, "segment": WHOLE, "position": WHOLE,
+    "base": WHOLE, "from": WHOLE, "to": WHOLE, "name": TEXT,
+}  # fmt: skip
+WEIGHTS = {
+    **{
+        name: {"type": "number", "minimum": 0, "maximum": 100} for name in ("skew", "churn", "pause", "order")
+    },
+    "keeps_order": FLAG,
+    "pause_s_max": NUMBER,
+    "skew_max": NUMBER,
+}
+STUDY = answer("id", "state")
+SOURCE: Json = {"type": "object", "required": ["kind"], "properties": {"kind": TEXT}}
+STUDY_REQUEST: Json = {
+    "type": "object",
+    "required": ["source"],
+    "properties": {
+        "name": TEXT, "source": SOURCE, "strategies": {"type": "array", "items": FREE}, "history": FREE, "service": FREE,
+        "weights": FREE, "constraints": FREE, "live": {"type": "boolean"},
+    },
+}  # fmt: skip
+FORK: Json = {
+    "type": "object",
+    "properties": {
+        "workload": FREE, "seed": WHOLE, "until_us": WHOLE, "until_position": WHOLE,
+        "speed": {"type": "number", "minimum": 0.1, "maximum": 20}, "name": NAME,
+    },
+}  # fmt: skip
+
+OPERATIONS = (
+    Operation("api-labs", "POST", LABS, ref("OpenedLab"), 201, body=ref("LabRequest")),
+    Operation("api-check", "POST", LABS, answer("scenario", "parts", "texts"), body=ref("LabRequest")),
+    Operation("api-visit", "POST", LABS, answer("lab"), 201),
+    Operation("api-lab", "GET", LABS, ref("Lab")),
+    Operation("api-lab", "PATCH", LABS, ref("Lab"), body={"type": "object", "required": ["name"], "properties": {"name": NAME}}),
+    Operation("api-lab", "DELETE", LABS, answer("id", "undo_s")),
+    Operation("api-restore", "POST", LABS, ref("Lab")),
+    Operation("api-commands", "POST", LABS, answer("lab", "command_id", "position", "state"), 202, body=ref("Command")),
+    Operation("api-command", "GET", LABS, answer("command_id", "state")),
+    Operation("api-settings", "POST", LABS, answer("orders", "rest"), body=ref("LabRequest")),
+    Operation("api-snapshot", "GET", LABS, answer("seq", "at_us", "view")),
+    Operation("api-journal", "GET", LABS, answer("rules", "scenario", "commands")),
+    Operation("api-events", "GET", LABS, answer("events"), query={"after": WHOLE}),
+    Operation("api-event-lines", "GET", LABS, {}, query={"until_us": WHOLE}, media="application/jsonl"),
+    Operation("api-fork", "POST", LABS, ref("OpenedLab"), 201, body=FORK),
+    Operation("api-branches", "GET", LABS, answer("branches")),
+    Operation(
+        "api-past",
+        "GET",
+        PAST,
+        answer("at_us", "position", "state_hash", "view"),
+        query=looked(look.VIEW),
+        needs=("at_us",),
+    ),
+    Operation(
+        "api-past-frames",
+        "GET",
+        PAST,
+        answer("frames"),
+        query=looked(look.FRAMES),
+        needs=("at_us", "until_us", "every_us"),
+    ),
+    Operation("api-marks", "GET", PAST, answer("at_us", "marks"), query=looked(look.MARKS)),
+    Operation("api-trial", "GET", PAST, answer("at_us", "position", "order", "lanes"), query=looked(look.TRIAL)),
+    Operation("api-lab-pulsar-key", "GET", LANES, FREE, query={"key": TEXT, "name": TEXT, **LANE}),
+    Operation("api-lab-pulsar-ranges", "GET", LANES, answer("ranges"), query={"consumer": TEXT, "ranges": TEXT, **LANE}),
+    Operation(
+        "api-lab-rabbitmq-try", "GET", LANES, FREE,
+        query={"vhost": TEXT, "exchange": TEXT, "key": TEXT, "headers": TEXT, "user": TEXT, **LANE},
+    ),
+    Operation(
+        "api-lab-rabbitmq-path", "GET", LANES, FREE,
+        query={"message": WHOLE, "by_hand": WHOLE, "vhost": TEXT, "way": TEXT, **LANE},
+    ),
+    Operation(
+        "api-lab-rabbitmq-allowed", "GET", LANES, answer("refused"),
+        query={"vhost": TEXT, "user": TEXT, "operation": TEXT, "queue": TEXT, "exchange": TEXT, "key": TEXT, **LANE},
+    ),
+    Operation("api-lab-rabbitmq-definitions", "GET", LANES, FREE, query=LANE),
+    Operation("api-comparison", "GET", LANES, answer("state", "rows")),
+    Operation("api-comparison", "POST", LANES, answer("state", "rows"), 202),
+    Operation("api-lab-log", "GET", LOGS, FREE, query=LOG),
+    Operation("api-lab-log-clean", "GET", LOGS, answer("log"), query=LOG),
+    Operation("api-lab-log-question", "GET", LOGS, FREE, query=ASKED),
+    Operation("api-logs", "GET", LOGS, answer("folders", "limits")),
+    Operation(
+        "api-logs", "POST", LOGS, answer("log", "url"), 201,
+        form={"type": "object", "properties": {"file": {"type": "array", "items": FILE}, "folder": TEXT}},
+    ),
+    Operation("api-log", "GET", LOGS, FREE, query=LOG),
+    Operation("api-log-clean", "GET", LOGS, answer("log"), query=LOG),
+    Operation("api-log-question", "GET", LOGS, FREE, query=ASKED),
+    Operation("api-studies", "GET", STUDIES, answer("studies")),
+    Operation("api-studies", "POST", STUDIES, STUDY, 201, body=STUDY_REQUEST),
+    Operation("api-study-uploads", "GET", STUDIES, answer("uploads", "limits")),
+    Operation(
+        "api-study-uploads", "POST", STUDIES, answer("upload", "name", "bytes", "kind", "preview"), 201,
+        form={"type": "object", "required": ["file"], "properties": {"file": FILE}},
+    ),
+    Operation("api-study-folders", "GET", STUDIES, answer("entries"), query={"name": TEXT}),
+    Operation(
+        "api-study-preview", "POST", STUDIES, answer("columns", "key", "rows"),
+        body={"type": "object", "required": ["source"], "properties": {"source": SOURCE}},
+    ),
+    Operation("api-study-strategies", "GET", STUDIES, answer("strategies", "default")),
+    Operation(
+        "api-study-history", "POST", STUDIES, answer("history", "steps", "thinned"),
+        body={"type": "object", "properties": {"history": FREE, "service": FREE}},
+    ),
+    Operation("api-study", "GET", STUDIES, STUDY),
+    Operation("api-study", "DELETE", STUDIES, {}, 204),
+    Operation("api-study-cancel", "POST", STUDIES, STUDY),
+    Operation("api-study-result", "GET", STUDIES, FREE),
+    Operation("api-study-ranking", "GET", STUDIES, answer("weights", "ranking", "verdict"), query=WEIGHTS),
+    Operation("api-study-windows", "GET", STUDIES, answer("version", "rows"), query={"after": WHOLE}),
+    Operation("api-study-data", "GET", STUDIES, {}, media="application/octet-stream"),
+    Operation(
+        "api-study-open", "POST", STUDIES, answer("id", "left_out"), 201,
+        body={"type": "object", "properties": {"strategies": {"type": "array", "items": TEXT}}},
+    ),
+    Operation("api-places", "GET", LABS, answer("pages", "labs", "lessons")),
+    Operation("api-document", "GET", LABS, answer("openapi", "paths")),
+)  # fmt: skip
