@@ -17,6 +17,12 @@ FRAME = {
     "frame.tubemq": _("TubeMQ"),
     "frame.rabbitmq": _("RabbitMQ"),
     "frame.compare": _("Compare"),
+    # One picture for a room
+    "projector": _("Projector: one picture, large"),
+    "projector.leave": _("Leave (Esc)"),
+    "projector.before": _("Picture before"),
+    "projector.after": _("Next picture"),
+    "projector.waiting": _("{count?record waits|records wait}"),
     # Which of a lesson's own texts this language reads.
     "lesson.language": _("en"),
     "frame.story": _("What happened, and what it means"),

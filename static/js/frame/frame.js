@@ -9,6 +9,7 @@ import { aboutLab } from "./about.js";
 import { createBand } from "./band.js";
 import { createLabBar } from "./lab_bar.js";
 import { createPredict } from "./predict.js";
+import { createProjector } from "./projector.js";
 
 const NOTHING = { read: () => ({}), show: () => {} };
 
@@ -25,8 +26,10 @@ export function createFrame({ current, send, redraw, notice, past, lane = null, 
     about: (panel) => aboutLab(panel, current(), transport.hash()),
     events: () => `${page.urls.events}?until_us=${current().at_us}`,
   });
+  const projector = createProjector({ current, lane });
   function draw(isForced) {
     band.draw();
+    projector.draw(isForced);
     guide?.draw();
     transport.draw(isForced);
   }

@@ -6,9 +6,9 @@ import { fileName } from "./names.js";
 import { drawingsOf, pictureOf, pngOf } from "./picture.js";
 import { csvOf, rowsOf } from "./table.js";
 
-const TITLED = "section[aria-labelledby]";
+export const TITLED = "section[aria-labelledby]";
 
-const headingOf = (panel) => document.getElementById(panel.getAttribute("aria-labelledby"));
+export const headingOf = (panel) => document.getElementById(panel.getAttribute("aria-labelledby"));
 const titleOf = (panel) => headingOf(panel).textContent.trim();
 const tablesOf = (panel) =>
   [...panel.querySelectorAll("table")].filter((table) =>

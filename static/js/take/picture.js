@@ -15,29 +15,35 @@ export const drawingsOf = (panel) =>
       && svg.checkVisibility();
   });
 
-function make(name, attributes) {
+export function make(name, attributes) {
   const element = document.createElementNS(SVG, name);
   for (const [attribute, value] of Object.entries(attributes)) element.setAttribute(attribute, value);
   return element;
 }
 
-// said: {title, text, about}, each a line or more below the picture. -> {text, width, height}
-export function pictureOf(panel, said) {
-  const drawings = drawingsOf(panel), boxes = drawings.map((drawing) => drawing.getBoundingClientRect());
+// Drawings where they stand towards one another. -> {nodes, defs, width, height}
+export function gather(drawings, edge = 0) {
+  const boxes = drawings.map((drawing) => drawing.getBoundingClientRect()), { nodes, defs } = standAlone(drawings);
   const left = Math.min(...boxes.map((box) => box.left)), top = Math.min(...boxes.map((box) => box.top));
-  const right = Math.max(...boxes.map((box) => box.right)), bottom = Math.max(...boxes.map((box) => box.bottom));
-  const width = Math.ceil(Math.max(LEAST, right - left + 2 * EDGE)), page = getComputedStyle(document.documentElement);
-  const color = (name) => page.getPropertyValue(name).trim(), { nodes, defs } = standAlone(drawings);
   nodes.forEach((node, place) => {
     const box = boxes[place], sizes = { width: box.width, height: box.height };
     if (!node.hasAttribute("viewBox")) node.setAttribute("viewBox", `0 0 ${box.width} ${box.height}`);
-    for (const [name, value] of Object.entries({ x: box.left - left + EDGE, y: box.top - top + EDGE, ...sizes })) {
+    for (const [name, value] of Object.entries({ x: box.left - left + edge, y: box.top - top + edge, ...sizes })) {
       node.setAttribute(name, value);
     }
   });
+  const width = Math.max(...boxes.map((box) => box.right)) - left + 2 * edge;
+  return { nodes, defs, width, height: Math.max(...boxes.map((box) => box.bottom)) - top + 2 * edge };
+}
+
+// said: {title, text, about}, each a line or more below the picture. -> {text, width, height}
+export function pictureOf(panel, said) {
+  const { nodes, defs, width: wide, height: high } = gather(drawingsOf(panel), EDGE);
+  const width = Math.ceil(Math.max(LEAST, wide)), page = getComputedStyle(document.documentElement);
+  const color = (name) => page.getPropertyValue(name).trim();
   const texts = [];
-  let y = bottom - top + 2 * EDGE;
-  for (const [kind, [weight, size, high, ink]] of Object.entries(LINES)) {
+  let y = high;
+  for (const [kind, [weight, size, step, ink]] of Object.entries(LINES)) {
     const font = `${weight} ${size}px ${color("--ui")}`;
     for (const line of wrap(said[kind] ?? "", width - 2 * EDGE, measure(font))) {
       const text = make("text", {
@@ -45,7 +51,7 @@ export function pictureOf(panel, said) {
       });
       text.textContent = line;
       texts.push(text);
-      y += high;
+      y += step;
     }
   }
   const height = Math.ceil(y + EDGE);

@@ -1,0 +1,127 @@
+// The projector (P): the story, one picture as large as the screen, one figure and the bar of time, for a room. The
+// page goes on below it; what is shown is a copy of its picture, with the page's styles as attributes.
+
+import { say, speak } from "../base/chrome.js";
+import { bindKeys } from "../base/keys.js";
+import { number } from "../base/say.js";
+import { TITLED, headingOf } from "../take/menu.js";
+import { drawingsOf, gather, make } from "../take/picture.js";
+
+const EVERY_MS = 200;
+const $ = (id) => document.getElementById(id);
+// One picture of a panel: the largest. A chart has letters of its own size, and is for one reader.
+const sizeOf = (svg) => svg.clientWidth * svg.clientHeight;
+const picturesOf = (panel) =>
+  drawingsOf(panel).filter((svg) => !svg.closest(".plot"))
+    .sort((one, other) => sizeOf(other) - sizeOf(one)).slice(0, 1);
+const button = (className, textContent) =>
+  Object.assign(document.createElement("button"), { type: "button", className, textContent });
+
+// current(): the view. lane: the page's own, null on the Stage, whose panels are lanes.
+export function createProjector({ current, lane }) {
+  const root = document.createElement("section"), shown = document.createElement("div");
+  const side = document.createElement("div"), title = document.createElement("h2");
+  const value = document.createElement("strong"), note = document.createElement("span");
+  const count = document.createElement("span");
+  const before = button("btn sq", "‹"), after = button("btn sq", "›"), leave = button("btn", "");
+  const screen = shown.attachShadow({ mode: "open" });
+  let panel = null, drawnAt = -Infinity, opener = null;
+
+  Object.assign(root, { className: "projector", hidden: true });
+  root.setAttribute("aria-labelledby", "projector-title");
+  title.id = "projector-title";
+  shown.className = "shown";
+  shown.setAttribute("role", "img");
+  value.className = "n";
+  count.className = "n m";
+  side.className = "side";
+  const figure = document.createElement("p"), choice = document.createElement("div");
+  figure.append(value, note);
+  choice.className = "choice";
+  choice.append(before, count, after);
+  side.append(title, figure, choice, leave);
+  root.append(shown, side);
+  $("main").after(root);
+  speak(before, "projector.before", "sayLabel");
+  speak(after, "projector.after", "sayLabel");
+  speak(leave, "projector.leave");
+
+  const panels = () => [...$("main").querySelectorAll(TITLED)].filter((one) => picturesOf(one).length > 0);
+  // What one was at, else the page's first picture.
+  const firstOf = (all) =>
+    all.find((one) => one.contains(document.activeElement) || one.matches(":hover")) ?? all[0];
+
+  function open() {
+    const all = panels();
+    if (!all.length) return false;
+    opener = document.activeElement;
+    panel = firstOf(all);
+    document.body.setAttribute("data-projector", "");
+    hold(true);
+    root.hidden = false;
+    draw(true);
+    leave.focus({ preventScroll: true });
+    dispatchEvent(new Event("resize"));
+    return true;
+  }
+
+  function close() {
+    if (panel === null) return false;
+    panel = null;
+    root.hidden = true;
+    document.body.removeAttribute("data-projector");
+    hold(false);
+    screen.replaceChildren();
+    opener?.focus?.({ preventScroll: true });
+    dispatchEvent(new Event("resize"));
+    return true;
+  }
+
+  // What is below is out of reach; the story stays.
+  function hold(isHeld) {
+    for (const part of [...$("main").children, document.querySelector(".top"), document.querySelector(".lab-bar")]) {
+      if (part && part.id !== "story") part.inert = isHeld;
+    }
+  }
+
+  function go(by) {
+    const all = panels(), at = all.indexOf(panel);
+    panel = all[(at + by + all.length) % all.length];
+    draw(true);
+  }
+
+  function draw(isForced = false) {
+    const now = performance.now();
+    if (panel === null || (!isForced && now - drawnAt < EVERY_MS)) return;
+    drawnAt = now;
+    const all = panels(), drawings = picturesOf(panel), name = headingOf(panel).textContent.trim();
+    if (!drawings.length) return;                          // its page draws it in a moment
+    const { nodes, defs, width, height } = gather(drawings), held = make("defs", {});
+    const svg = make("svg", { viewBox: `0 0 ${width} ${height}`, width: "100%", height: "100%" });
+    held.append(...defs);
+    svg.append(held, ...nodes);
+    screen.replaceChildren(svg);
+    shown.setAttribute("aria-label", name);
+    title.textContent = name;
+    count.textContent = `${all.indexOf(panel) + 1} / ${all.length}`;
+    choice.hidden = all.length < 2;
+    [value.textContent, note.textContent] = figureOf();
+  }
+
+  // A lane's own figure where it has one, else how many records wait.
+  function figureOf() {
+    const own = panel.querySelector('[data-slot="hero"]');
+    if (own) return [own.textContent, panel.querySelector('[data-slot="hero_note"]').textContent];
+    const { lag } = current().lanes[lane] ?? {};
+    return lag === null || lag === undefined ? ["", ""] : [number(lag), say("projector.waiting", { count: lag })];
+  }
+
+  before.addEventListener("click", () => go(-1));
+  after.addEventListener("click", () => go(1));
+  leave.addEventListener("click", close);
+  bindKeys([
+    { keys: ["p"], says: "projector", act: () => close() || open() },
+    { keys: ["escape"], act: close },
+  ], "time");
+  return { draw };
+}

@@ -1,0 +1,101 @@
+"""The projector (P): one picture for a room, on every page of a lab."""
+
+import itertools
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.browser.conftest import post, save, wait_frame
+from tests.supervisor.site import SupervisedSite
+
+Profile = Callable[..., BrowserContext]
+# A page, the picture that it shows first, and how large the letters of it are at least on a full HD projector.
+PAGES = {
+    "": ("Pulsar", 30),
+    "pulsar/": ("Hash ring", 18),
+    "kafka/cluster/": ("flights-0", 18),
+    "kafka/groups/": ("Protocol", 18),
+    "kafka/log": ("The folder, bytes to scale", 18),
+    "tubemq/": ("Each client for itself", 18),
+    "rabbitmq/": ("Exchange graph", 18),
+}
+
+
+@pytest.fixture
+def lab(profile: Profile, site: SupervisedSite) -> Page:
+    page = profile(viewport={"width": 1920, "height": 1080}).new_page()
+    page.goto(f"{site.url}labs/")
+    page.goto(f"{site.url}lab/{post(page, '/api/labs/', {'scenario': 'demo'})['id']}/")
+    wait_frame(page)
+    return page
+
+
+def letters(page: Page) -> list[float]:
+    """The sizes on the screen of the picture's texts, from the smallest."""
+    found: list[float] = page.evaluate(
+        """() => {
+          const svg = document.querySelector(".projector .shown").shadowRoot.querySelector("svg");
+          const sizes = [...svg.querySelectorAll("text")].filter((text) => text.textContent.trim()).map((text) =>
+            parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a);
+          return sizes.sort((one, other) => one - other);
+        }"""
+    )
+    return found
+
+
+@pytest.mark.parametrize("path", list(PAGES))
+def test_it_shows_one_picture_and_its_caption_large_on_every_page_of_a_lab(lab: Page, path: str) -> None:
+    if path:
+        lab.goto(lab.url + path)
+        lab.wait_for_selector("#play")
+    name, least = PAGES[path]
+    expect(lab.locator("#main svg text").first).to_be_attached()
+    lab.keyboard.press("p")
+    shown = lab.locator(".projector")
+    expect(shown.locator("h2")).to_have_text(name)
+    expect(lab.locator("#main > :not(#story):not([inert])")).to_have_count(0)
+    assert lab.eval_on_selector("#story-what", "one => getComputedStyle(one).fontSize") == "32px"
+    lab.wait_for_function(
+        "() => document.querySelector('.projector .shown').shadowRoot.querySelector('svg text')"
+    )
+    assert letters(lab)[0] >= least, letters(lab)
+    lab.keyboard.press(" ")
+    expect(lab.locator("#play")).to_have_attribute("data-say-label", "play")
+    save(lab, f"projector-{path.strip('/').replace('/', '-') or 'stage'}")
+    lab.keyboard.press("p")
+    expect(shown).to_be_hidden()
+    expect(lab.locator("[inert]")).to_have_count(0)
+
+
+def test_it_follows_the_lab_and_goes_through_the_pages_pictures(lab: Page) -> None:
+    lab.focus("#rabbitmq [data-why]")
+    lab.keyboard.press("p")
+    expect(lab.locator(".projector h2")).to_have_text("RabbitMQ")
+    expect(lab.locator(".projector .choice")).to_contain_text("4 / 4")
+    lab.get_by_role("button", name="Next picture").click()
+    expect(lab.locator(".projector h2")).to_have_text("Pulsar")
+    lab.keyboard.press("a")
+    expect(lab.locator("#story-what")).to_contain_text("c4 joined")
+    expect(lab.locator(".projector strong")).not_to_have_text("Next")
+    lab.wait_for_function(
+        "() => document.querySelector('.projector .shown').shadowRoot.textContent.includes('4')"
+    )
+    lab.keyboard.press("Escape")
+    expect(lab.locator(".projector")).to_be_hidden()
+    expect(lab.locator("#rabbitmq [data-why]")).to_be_focused()
+
+
+def test_it_is_dark_and_chinese_and_fits_a_phone(profile: Profile, site: SupervisedSite, lab: Page) -> None:
+    lab.click("#language")
+    lab.emulate_media(color_scheme="dark")
+    lab.keyboard.press("p")
+    expect(lab.get_by_role("button", name="退出（Esc）")).to_be_visible()
+    save(lab, "projector-zh-dark")
+    lab.set_viewport_size({"width": 390, "height": 844})
+    assert lab.evaluate("() => document.documentElement.scrollWidth") <= 390
+    boxes = [lab.locator(each).bounding_box() for each in (".story", ".projector", ".trans")]
+    assert all(boxes)
+    for above, below in itertools.pairwise(boxes):
+        assert above and below and above["y"] + above["height"] <= below["y"] + 1
+    save(lab, "projector-390")
