@@ -84,6 +84,7 @@ STAGE = {
     "caption.group_reset_offsets": _("An operator resets an offset of the group."),
     "caption.cluster_send_record": _("A record is sent to a named partition."),
     "caption.group_assignor": _("The group is given {own?an assignor of its own|its lane's assignor again}."),
+    "caption.cluster_set_acks": _("The producer closes and opens again with acks={acks}."),
     "caption.cluster_start_writer": _(
         "writer-{writer} starts with transactional.id {transactional_id} and writes to {topic}."
     ),
@@ -204,6 +205,7 @@ STAGE = {
     "tick.group_reset_offsets": _("offset reset"),
     "tick.cluster_send_record": _("record to a partition"),
     "tick.group_assignor": _("assignor"),
+    "tick.cluster_set_acks": _("acks={acks}"),
     "tick.cluster_start_writer": _("writer-{writer} starts"),
     "tick.cluster_pause_writer": _("writer-{writer} paused"),
     "tick.cluster_resume_writer": _("writer-{writer} resumes"),

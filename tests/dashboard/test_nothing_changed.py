@@ -61,6 +61,7 @@ CASES: dict[str, tuple[list[str], Json, list[tuple[str, Json]]]] = {
     "cluster_elect": (KAFKA, PLACE, [("cluster_reassign", {**PLACE, "replicas": [3, 2, 1]})]),
     "cluster_add_partitions": (KAFKA, {"topic": "records", "count": 6}, []),
     "cluster_send_record": (KAFKA, {"partition": 1}, []),
+    "cluster_set_acks": (KAFKA, {"acks": 1}, []),
     "cluster_start_writer": (KAFKA, {"writer": 1, "topic": "t"}, [("cluster_create_topic", {"topic": "t"})]),
     "cluster_pause_writer": (
         KAFKA,

@@ -1,5 +1,5 @@
-"""Transactional writers beside a lane's own producer: a person starts one, stops its process for a while, and
-lets it go on.
+"""A lane's producers. Of its own one a person changes the acks. Transactional writers beside it: a person starts
+one, stops its process for a while, and lets it go on.
 
 They write to a topic of their own (`cluster_create_topic`), so the lane's records stay what its workload
 says. Two writers with one transactional id are two instances of one application: the one that comes back from
@@ -11,7 +11,8 @@ from typing import Any, ClassVar
 
 from broker_core.errors import CommandError
 from broker_core.events import Cause, Json
-from broker_core.kafka.client.producer.orders import Connect
+from broker_core.kafka.client.producer.orders import Connect, Reopen
+from broker_core.kafka.client.producer.settings import ACKS_ALL
 from broker_core.kafka.client.producer.writer import WriterState
 from broker_core.kafka.cluster import verbs
 from broker_core.kafka.cluster.cluster import transaction_topic
@@ -20,6 +21,7 @@ from broker_core.lab.commands.cluster import ClusterCommand
 from broker_core.lab.commands.cluster_operator import topic_name
 from broker_core.lab.fields import CONSUMER_NAME, whole
 from broker_core.lab.kafka.facts import KafkaFacts
+from broker_core.lab.kafka.reading import PRODUCER
 from broker_core.lab.kafka.views.cluster import brokers_of, has_topic
 from broker_core.lab.messages import first_of_program
 from broker_core.lab.shared.facts import LaneFacts
@@ -30,6 +32,39 @@ from broker_core.sim.slot import PAUSED, RUNNING
 WRITER = "writer"
 WRITERS_MAX = 8
 TRANSACTION_PARTITIONS = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetAcks(ClusterCommand):
+    """acks: 0, 1, or -1 for all. They are fixed for a producer's life: the application closes its producer, which
+    first sends what it has, and opens another. With the idempotence that the lane's options ask for, where acks
+    allows it. No fault: it has no card."""
+
+    kind: ClassVar[str] = "cluster_set_acks"
+    ARGS: ClassVar[frozenset[str]] = frozenset({"acks"})
+
+    acks: int
+
+    @classmethod
+    def read_args(cls, args: Json) -> dict[str, Any]:
+        return {"acks": whole("args.acks", args.get("acks"), ACKS_ALL, 1)}
+
+    def args(self) -> Json:
+        return {"acks": self.acks}
+
+    def said(self) -> Json:
+        return {"acks": "all" if self.acks == ACKS_ALL else str(self.acks)}
+
+    def nodes(self) -> list[str]:
+        return [PRODUCER]
+
+    def carry_out_in(self, lane: Lane, position: int) -> None:
+        self.do(lane, Cause(command=position))
+
+    def do(self, lane: Lane, cause: Cause) -> None:
+        is_idempotent = self.acks == ACKS_ALL and lane.options.get("idempotence", True)
+        lane.world.order(PRODUCER, Reopen(self.acks, is_idempotent), cause)
+        lane.rules.forget_caches()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,4 +186,4 @@ class ResumeWriter(WriterCommand):
         lane.world.resume(writer_node(self.writer))
 
 
-WRITER_COMMANDS: tuple[type[ClusterCommand], ...] = (StartWriter, PauseWriter, ResumeWriter)
+WRITER_COMMANDS: tuple[type[ClusterCommand], ...] = (SetAcks, StartWriter, PauseWriter, ResumeWriter)

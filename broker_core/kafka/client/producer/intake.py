@@ -53,6 +53,8 @@ def take_in(state: ProducerState, deliveries: Deliveries, now_us: int, out: Outb
     while state.blocked:
         if _accept(state, state.blocked[0], now_us, out) is not None:
             state.blocked.popleft()
+        elif state.next_settings is not None:
+            return  # it has not been given to a producer yet
         elif now_us - state.blocked_since_us >= state.settings.max_block_us:
             _drop(state, state.blocked.popleft(), ErrorCode.REQUEST_TIMED_OUT, deliveries, now_us, out)
         else:
@@ -87,8 +89,13 @@ def _drop(
 def _accept(state: ProducerState, record: Unsent, now_us: int, out: Outbox) -> Batch | None:
     """Put a record into a batch, if metadata and memory allow it."""
     count = state.metadata.counts.get(record.topic)
-    if count is None or (
-        state.settings.transactional_id is not None and state.transaction.phase is not Phase.IN_TRANSACTION
+    if (
+        count is None
+        or state.next_settings is not None
+        or (
+            state.settings.transactional_id is not None
+            and state.transaction.phase is not Phase.IN_TRANSACTION
+        )
     ):
         return None
     settings, accumulator = state.settings, state.accumulator

@@ -5,6 +5,7 @@ Source: Kafka 3.9 clients KafkaProducer, Sender; the rules are in the files besi
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from broker_core.errors import CommandError
@@ -90,6 +91,12 @@ class ClusterProducer:
             if transaction.phase in (Phase.IN_TRANSACTION, Phase.ABORTABLE_ERROR):
                 transaction.order(Step.ABORT)
             state.is_closing = True
+        elif isinstance(order, o.Reopen):
+            if state.settings.transactional_id is not None:
+                raise CommandError("order", "a transactional producer needs acks=-1")
+            settings = replace(state.settings, acks=order.acks, enable_idempotence=order.enable_idempotence)
+            check(settings)
+            state.next_settings = None if settings == state.settings else settings
         else:
             self._transaction_order(order)
 

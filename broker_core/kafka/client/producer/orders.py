@@ -55,6 +55,14 @@ class AbortTransaction(msgspec.Struct, frozen=True, tag="kafka.producer.abort_tr
     """Nothing counts."""
 
 
+class Reopen(msgspec.Struct, frozen=True, tag="kafka.producer.reopen", array_like=True):
+    """Close, and go on as another producer with these acks: they are fixed for a producer's life. What the
+    application sends meanwhile waits for the new one."""
+
+    acks: int
+    enable_idempotence: bool
+
+
 class Close(msgspec.Struct, frozen=True, tag="kafka.producer.close", array_like=True):
     """Send what waits, end an open transaction by aborting it, close the connections."""
 
@@ -67,5 +75,6 @@ ProducerOrder = (
     | SendOffsets
     | CommitTransaction
     | AbortTransaction
+    | Reopen
     | Close
 )

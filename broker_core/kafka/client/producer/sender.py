@@ -40,6 +40,12 @@ def run(state: ProducerState, deliveries: Deliveries, now_us: int, out: Outbox) 
         intake.take_in(state, deliveries, now_us, out)
     while state.accumulator.queues and _drain(state, deliveries, now_us, out):
         pass
+    if state.next_settings is not None and not state.accumulator.has_incomplete:
+        for link in state.links.values():
+            out.close(link.connection)
+        state.open_next(now_us)
+        run(state, deliveries, now_us, out)
+        return
     producer_metadata.refresh(state, now_us, out)
     is_done = not (state.accumulator.has_incomplete or state.blocked)
     if (
@@ -144,7 +150,7 @@ def _drain(state: ProducerState, deliveries: Deliveries, now_us: int, out: Outbo
     """Send one produce to every broker that has a batch due and takes it. Tells whether there was one."""
     accumulator, settings = state.accumulator, state.settings
     ready: dict[int, None] = {}
-    at_once = bool(state.blocked) or state.is_closing or state.transaction.is_completing
+    at_once = _is_hurried(state)
     for partition in accumulator.queues:
         found = state.metadata.leader(partition)
         if found is None:
@@ -172,6 +178,12 @@ def _drain(state: ProducerState, deliveries: Deliveries, now_us: int, out: Outbo
                 for batch in batches:  # nobody will say more of them
                     answers.completed(state, deliveries, batch, -1, now_us, out)
     return is_sent
+
+
+def _is_hurried(state: ProducerState) -> bool:
+    """Whether batches that have not lingered long enough go at once."""
+    is_ending = state.is_closing or state.next_settings is not None
+    return bool(state.blocked) or is_ending or state.transaction.is_completing
 
 
 def _take(state: ProducerState, leader: int, now_us: int) -> list[Batch]:
@@ -267,7 +279,7 @@ def _next_due_us(state: ProducerState, now_us: int) -> int:
     later = [] if state.transaction.asked else [state.transaction.retry_at_us]
     if not metadata_.is_asked:
         later += (metadata_.allowed_us, metadata_.refreshed_us + settings.metadata_max_age_us)
-    at_once = bool(state.blocked) or state.is_closing or state.transaction.is_completing
+    at_once = _is_hurried(state)
     for partition, queue in accumulator.queues.items():
         if settings.linger_us or accumulator.batches[queue[0]].attempts:  # else it is due now
             found = metadata_.leader(partition)

@@ -154,6 +154,7 @@ class ProducerState:
     the first of them waits.
 
     is_dropping: the last record found no memory in time. wake_us: the deadline that is set, 0 for none.
+    next_settings: of the producer that the application opens when this one has closed.
     """
 
     settings: ProducerSettings
@@ -170,6 +171,7 @@ class ProducerState:
     blocked_since_us: int = 0
     is_dropping: bool = False
     is_closing: bool = False
+    next_settings: ProducerSettings | None = None
     wake_us: int = 0
     counts: Counts = field(default_factory=Counts)
 
@@ -177,6 +179,17 @@ class ProducerState:
     def of(cls, settings: ProducerSettings) -> ProducerState:
         """A producer that has not started."""
         return cls(settings, Accumulator(settings.buffer_memory))
+
+    def open_next(self, now_us: int) -> None:
+        """Everything is decided, and the application's next producer begins: it knows nothing of what the one
+        before it did. Its counts and the numbers of its batches go on, for those who look."""
+        assert self.next_settings is not None
+        self.settings, self.next_settings = self.next_settings, None
+        self.accumulator = Accumulator(self.settings.buffer_memory, last_number=self.accumulator.last_number)
+        self.sequences, self.transaction = Sequences(), Transaction()
+        self.metadata = Metadata(is_wanted=True)
+        self.links, self.peers, self.keyless = {}, {}, {}
+        self.blocked_since_us = now_us
 
     @property
     def is_idempotent(self) -> bool:

@@ -25,6 +25,7 @@ NEEDED: dict[str, dict[str, Any]] = {
     "cluster_create_topic": {"topic": "t", "partitions": 2},
     "cluster_reassign": {"topic": "t", "partition": 1, "replicas": [2, 1]},
     "cluster_elect": {"topic": "t", "partition": 0, "unclean": True},
+    "cluster_set_acks": {"acks": 0},
     "cluster_start_writer": {"writer": 1, "topic": "t"},
     "cluster_pause_writer": {"writer": 1},
     "cluster_resume_writer": {"writer": 1},

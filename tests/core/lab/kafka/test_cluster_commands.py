@@ -362,3 +362,27 @@ def test_a_cluster_that_has_lost_its_only_disk_shows_no_log_and_neither_does_its
         partition["end"] for partition in lab.view()["lanes"]["kafka"]["picture"]["partitions"].values()
     } == {0}
     assert Lab.restore(lab.scenario, lab.checkpoint()).view() == lab.view()
+
+
+@pytest.mark.parametrize(("before", "after"), [(1, -1), (-1, 1), (0, 1), (1, 0), (-1, 0)])
+def test_the_producer_goes_on_with_other_acks_and_loses_nothing(before, after):
+    lab = lab_on_a_cluster(acks=before)
+    order(lab, "set_acks", 0.2, acks=after)
+    known = lab.lanes["kafka"].reads.producer()
+    assert known.settings.acks == after and known.is_idempotent == (after == -1)
+    lab.advance_to(lab.now_us + 3 * SECOND)
+    again = Lab.restore(lab.scenario, lab.checkpoint())
+    for each in (lab, again):
+        each.advance_to(each.now_us + 3 * SECOND)
+    assert again.view() == lab.view()
+    view = cluster(lab)
+    assert sum(partition["end"] for partition in view["partitions"].values()) >= 20 * 11 - 2
+    assert view["producers"]["producer"]["counts"]["failed"] == 0 and view["faults"] == []
+    assert list(lab.view()["timeline"].values())[-1]["acks"] == {-1: "all"}.get(after, str(after))
+
+
+@pytest.mark.parametrize("acks", [None, 2, -2, "all", True])
+def test_acks_are_0_1_or_all(acks):
+    with pytest.raises(CommandError) as refused:
+        order(lab_on_a_cluster(), "set_acks", acks=acks)
+    assert refused.value.field == "args.acks"

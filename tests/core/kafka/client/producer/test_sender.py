@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+from broker_core.errors import CommandError
 from broker_core.kafka.client.producer import orders as o
 from broker_core.kafka.client.producer.batch import Batch
 from broker_core.kafka.client.producer.sender import as_sent
 from broker_core.kafka.cluster import requests as r
+from broker_core.kafka.cluster import transaction_requests as t
 from broker_core.kafka.error_codes import ErrorCode
 from tests.core.kafka.client.producer.producer_bench import HEADER, MILLISECOND, RECORD, SECOND, Bench
 
@@ -290,3 +292,49 @@ def test_close_waits_for_a_batch_that_backs_off() -> None:
     bench.wake(100 * MILLISECOND)
     bench.produced(now_us=100 * MILLISECOND)
     assert bench.out.closed and bench.heard.acked_batches == [(0, [1], 1)]
+
+
+# --- other acks
+
+
+def test_another_producer_opens_when_all_that_the_one_before_had_is_decided_and_nothing_is_sent_meanwhile() -> (
+    None
+):
+    bench = Bench((0,), linger_us=9 * SECOND, acks=1)
+    bench.send(1)
+    bench.order(o.Reopen(-1, True))
+    assert bench.state.settings.acks == 1
+    bench.send(2)
+    assert bench.state.blocked and bench.produces() == [(0, {0: [1]})]
+    bench.produced(now_us=SECOND, base_offset=7)
+    assert bench.out.closed and bench.state.settings.acks == -1 and bench.state.is_idempotent
+    bench.answer(t.InitProducerIdRequest, t.InitProducerIdResponse(0, 9, 3), SECOND)
+    bench.refresh(SECOND)
+    assert not bench.state.blocked
+    bench.order(o.Close(), SECOND)
+    assert bench.produces() == [(0, {0: [2]})]
+    bench.produced(now_us=SECOND, base_offset=8)
+    assert bench.heard.acked_batches == [(7, [1], 0), (8, [2], 0)] and bench.heard.failures == []
+
+
+def test_with_acks_0_nothing_is_awaited_and_the_same_acks_change_nothing() -> None:
+    bench = Bench((0,), acks=0)
+    bench.order(o.Reopen(0, False))
+    assert bench.state.next_settings is None
+    bench.send(1)
+    bench.order(o.Reopen(1, False))
+    assert (bench.state.settings.acks, bench.state.next_settings) == (1, None)
+
+
+def test_who_waits_for_the_next_producer_waits_however_long_the_one_before_takes() -> None:
+    bench = Bench((0,), acks=1, max_block_us=SECOND)
+    bench.send(1)
+    bench.order(o.Reopen(0, False))
+    bench.send(2)
+    bench.wake(5 * SECOND)
+    assert bench.heard.failures == [] and len(bench.state.blocked) == 1
+
+
+def test_transactions_need_all_acks() -> None:
+    with pytest.raises(CommandError):
+        Bench((0,), enable_idempotence=True, transactional_id="x").order(o.Reopen(1, False))
