@@ -15,6 +15,7 @@ from broker_core.events import Json
 from broker_core.lab.kafka.faults import ClusterNotes
 from broker_core.lab.kafka.reading import KafkaClusterReading
 from broker_core.lab.kafka.views.cluster import cluster_view
+from broker_core.lab.kafka.views.crash import crashes_view
 from broker_core.lab.kafka.views.group import group_view
 from broker_core.lab.kafka.views.group_health import health_view
 from broker_core.lab.kafka.views.group_topics import topics_view
@@ -59,6 +60,11 @@ def _makers(lane: Lane) -> Mapping[str, Callable[[], Json]]:
             **cluster_view(lane.world),
             "topic": notes.topic,
             "faults": notes.faults.view(lane.world),
+            "cut_off": notes.faults.cut_off_view(lane.world.now_us),
+            "acked": notes.faults.acked.ends(),
+            "crashes": crashes_view(
+                lane.world, notes.faults.acked, notes.topic, reads.producer().settings.acks
+            ),
             "history": notes.history.offsets_view(),
         },
         "group": lambda: group_view(lane, reads, notes),

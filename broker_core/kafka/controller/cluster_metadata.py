@@ -113,6 +113,14 @@ class ClusterMetadata:
             if known.is_fenced or not known.is_in_controlled_shutdown
         ]
 
+    def leader_without(self, partition: TopicPartition, broker: int, is_alive: Callable[[int], bool]) -> int:
+        """Who would lead if this broker were fenced now; NO_LEADER: nobody. is_alive: of the others."""
+        topic, registration = self._partition(partition)
+        builder = self._builder(topic, registration, lambda other: other != broker and is_alive(other))
+        builder.isr = tuple(other for other in registration.isr if other != broker)
+        change = builder.build()
+        return registration.leader if change is None or change.leader is None else change.leader
+
     # --- changes of partitions
 
     def _builder(

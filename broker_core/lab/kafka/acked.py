@@ -40,6 +40,10 @@ class Acked:
         while known and known[0][2] <= log.log_start_offset:
             del known[0]
 
+    def ends(self) -> dict[str, int]:
+        """By partition, one past the last acknowledged record."""
+        return {name: ranges[-1][2] for name, ranges in self.ranges.items() if ranges}
+
     def take_missing(self, name: str, log: LightLog) -> int:
         """How many acknowledged records this leader's log does not have; from now on they are no longer
         counted."""

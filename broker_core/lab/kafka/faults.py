@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from broker_core.clock import SECOND_US
 from broker_core.events import Json, TurningPoint
 from broker_core.kafka.cluster.controller_node import ControllerState
 from broker_core.kafka.cluster.names import CONTROLLER, broker_node
@@ -37,6 +38,8 @@ from broker_core.sim.world import World
 CARDS_KEPT = 12
 SILENCING = ("stop", "crash", "cut_power", "lose_disk", "pause")
 REVIVING = ("resume", "come_back")
+CUT_SHOWN_US = 30 * SECOND_US
+"""How long what a copy has cut off is shown beside it."""
 
 
 @dataclass(slots=True)
@@ -91,14 +94,24 @@ class Elected:
 
 
 @dataclass(slots=True)
+class CutOff:
+    """What a copy has cut off its log last: so many records from that offset on."""
+
+    at_us: int
+    offset: int
+    count: int
+
+
+@dataclass(slots=True)
 class FaultCards:
     """All cards of a lane, the oldest first. acked: what producers were told. elected: by partition. acks: of
-    the last ack."""
+    the last ack. cut_off: partition -> broker, as text -> what its copy has cut off."""
 
     cards: list[FaultCard] = field(default_factory=list)
     acked: Acked = field(default_factory=Acked)
     elected: dict[str, Elected] = field(default_factory=dict)
     acks: int = -1
+    cut_off: dict[str, dict[str, CutOff]] = field(default_factory=dict)
 
     def begin(
         self, world: World, position: int, verb: str, target: list[str], amount_us: int | None = None
@@ -187,6 +200,9 @@ class FaultCards:
             key = (data["topic"], data["partition"])
             reason = self.reason(world, is_unclean=event.rule == "kafka.election.unclean")
             self.elected[partition_name(*key)] = Elected(key, data["leader"], data["leader_epoch"], reason)
+        if event.kind == "kafka.replica.truncated" and is_shown(data["topic"]) and data["cut_count"]:
+            of_partition = self.cut_off.setdefault(partition_name(data["topic"], data["partition"]), {})
+            of_partition[str(data["broker"])] = CutOff(event.at_us, data["offset"], data["cut_count"])
         if not self.cards:
             return
         card = self.cards[-1]
@@ -230,6 +246,18 @@ class FaultCards:
             if log is not None and (count := self.acked.missing(name, log)):
                 found[elected.reason] = found.get(elected.reason, 0) + count
         return found
+
+    def cut_off_view(self, now_us: int) -> Json:
+        """What was cut off a moment ago: partition -> broker -> {offset, count}."""
+        views = {
+            name: {
+                broker: {"offset": cut.offset, "count": cut.count}
+                for broker, cut in copies.items()
+                if now_us - cut.at_us <= CUT_SHOWN_US
+            }
+            for name, copies in self.cut_off.items()
+        }
+        return {name: copies for name, copies in views.items() if copies}
 
     def view(self, world: World) -> list[Json]:
         """The cards for a page."""

@@ -129,6 +129,10 @@ def test_what_a_copy_cuts_off_when_it_comes_back_is_counted():
     for other in (2, 3):
         cluster.do("heal_link", 1, other, seconds=4)
     assert [card.cut for card in cluster.cards.cards if card.cut] == [2] and cluster.values(1) == ["a"]
+    shown = {"t-0": {"1": {"offset": 1, "count": 2}}}
+    assert cluster.cards.cut_off_view(cluster.world.now_us) == shown
+    cluster.run(31)
+    assert cluster.cards.cut_off_view(cluster.world.now_us) == {}
 
 
 def test_what_only_a_dead_leader_had_confirmed_is_lost_and_the_card_of_the_crash_says_so():
