@@ -76,6 +76,7 @@ FAMILIES = {
     "head": STATES,
     "means": MEANS,
     "stage": STAGES,
+    "as": ("leader", "follower", "copy"),
     "role": (LEADS, FOLLOWS, WITHOUT_LEADER, NOT_RUNNING),
     "fetch": ("truncating", "asking_offsets", "failed"),
     "truncation": [way.value for way in Truncation],
@@ -89,6 +90,7 @@ FAMILIES = {
     "wire": [kind for kind, _ in TOLD.values() if kind not in QUIET],
     "link": ("whole", "cut", "cut_one_way"),
     "acks": ("all", "1", "0"),
+    "acks_about": ("all", "1", "0"),
 }
 
 

@@ -1,96 +1,157 @@
-// The links that a person can cut, as lines: to controller and clients above the brokers, straight; between brokers
-// below them, each on a level of its own, so that no two share a way and each has room for the words of its messages.
+// The links as lines: from box to box where these are neighbours, else below the boxes on a level of its own; from a
+// client into the leader's box with a bend; to the controller straight. Each knows where its words stand: the request
+// above its line, the answer below.
 
 import { round } from "../drawing/shapes.js";
+import { idOf, isBroker } from "./names.js";
 
-const ALL_LINKS = 4, FIRST = 24, LEVEL = 42, LAST = 22, LEVELS = 2, APART = 14, INNERMOST = 6, ASIDE = 22, CORNER = 8;
-const CONTROLLER_HALF = 50;
+const ALL_LINKS = 3, INTO = 53, INTO_NARROW = 26, RUN_LEAST = 150, LEVEL_FIRST = 20, LEVEL_CLOSE = 5, ASIDE = 10;
+const APART = 14;
+const BESIDE = 6, CLIENT_LINE = 38, BEND_HIGH = 9, BEND_LOW = 17, LINE_AT = 0.56, WORDS_LEAST = 24;
 
-const idOf = (name) => name.slice(name.indexOf("-") + 1);
-const isBroker = (name) => name.startsWith("broker-");
-
-// px that links between so many brokers take below them.
-export const roomOf = (brokers) => (brokers < 2 ? 0 : FIRST + (brokers > LEVELS ? LEVEL : 0) + LAST);
-
-// -> [{key, one, other, d, points, x, y: the middle, run?: {left, right, y, reach: px for words}: the level part of a
-// link between brokers, level?: px to the next one}] Among many brokers only those of the large partition's copies, of
-// what is chosen, that are busy with its messages, and that are cut or slow; of clients always so, with the producer
-// and the partition's reader at its leader. leader: a broker's id. busy: keys.
-export function linkLines(cluster, grid, { held = [], chosen = null, leader = null, reader = null, busy = [] } = {}) {
-  const lines = [], below = [], ids = Object.keys(cluster.brokers), isAll = ids.length <= ALL_LINKS;
+// places: of placesOf. held, leader, reader: of the partition that is looked at. chosen: a node's name, a link's key,
+// or
+// null. busy: keys of links with a message about the partition on its way.
+// -> [{key, one, other, points, d, isClient, words?: {x, align, room: px, above, below: y of the first line's
+// baseline},
+// isIdle: a link of two followers}]
+export function linkLines(cluster, places, { held = [], chosen = null, leader = null, reader = null, busy = [] } = {}) {
+  const lines = [], below = [], ids = Object.keys(cluster.brokers), isAll = ids.length <= ALL_LINKS && places.isWide;
+  const boxOf = (id) => places.boxes[id] ?? places.folded[id];
   for (const [key, { cut, slow }] of Object.entries(cluster.links)) {
-    const ends = key.split(">"), [one, other] = ends, client = ends.find((name) => name in (cluster.clients ?? {}));
-    const matters = cut.length || Object.keys(slow).length || [key, one, other].includes(chosen) || busy.includes(key);
-    const brokers = ends.filter(isBroker).map(idOf);
-    if (!brokers.every((id) => id in grid.columns)) continue;
+    const ends = key.split(">"), brokers = ends.filter(isBroker).map(idOf);
+    const isImpaired = cut.length > 0 || Object.keys(slow).length > 0;
+    if (!brokers.every(boxOf)) continue;
+    const client = ends.find((name) => name in (cluster.clients ?? {}));
     if (client !== undefined) {
-      const isOfPartition =
-        brokers[0] === String(leader) && (client === reader || cluster.clients[client].kind === "producer");
-      if (client in grid.clients && (matters || isOfPartition)) {
-        lines.push(straight(key, clientPoints(client, brokers[0], cluster, grid)));
+      const isProducer = cluster.clients[client].kind === "producer",
+        box = isProducer ? places.producer : places.consumers;
+      const isOfPartition = brokers[0] === String(leader) && (client === reader || client === producerOf(cluster,
+        held));
+      const isAsked = isImpaired || [key, client].includes(chosen) || busy.includes(key);
+      if (!box || !(isAsked || isOfPartition)) continue;
+      lines.push(fromClient(key, client, brokers[0], { places, isProducer, leader, isOfPartition }));
+    } else if (brokers.length === 1) {
+      if (isImpaired || [key, "controller"].includes(chosen) || busy.includes(key)) {
+        lines.push(fromController(key, brokers[0], places, boxOf(brokers[0])));
       }
-    } else if (matters || isAll || brokers.every((id) => held.includes(id))) {
-      if (brokers.length === 1) lines.push(straight(key, controllerPoints(brokers[0], grid)));
-      else below.push({ key, ends: brokers.sort((a, b) => grid.columns[a] - grid.columns[b]) });
+    } else {
+      const isOfLeader = brokers.includes(String(leader)) && brokers.every((id) => held.includes(id));
+      const isChosen = key === chosen || ends.some((name) => name === chosen);
+      if (!(isOfLeader || isAll || isImpaired || isChosen || busy.includes(key))) continue;
+      const isIdle = !isOfLeader;
+      const [left, right] = brokers.sort((a, b) => boxOf(a).x - boxOf(b).x);
+      const [from, to] = [places.boxes[left], places.boxes[right]];
+      if (!from || !to || from.row !== to.row) lines.push(across(key, left, right, places, boxOf));
+      else if (places.isWide && to.place - from.place === 1) lines.push(beside(key, left, right, from, to, isIdle));
+      else if (places.rows > 1) lines.push(across(key, left, right, places, boxOf));
+      else below.push({ key, left, right, isIdle });
     }
   }
-  return [...lines, ...onLevels(below, ids, grid)];
+  return [...lines, ...onLevels(below, places)];
 }
 
-export const keyOf = (links, from, to) => [`${from}>${to}`, `${to}>${from}`].find((key) => key in links);
+// The producer whose records the chosen partition gets: the lane's own, unless its topic is another one's.
+export const producerOf = (cluster, held) =>
+  held.length ? Object.keys(cluster.producers)[0] ?? null : null;
 
-function controllerPoints(id, { columns, middle, width, head, brokerY }) {
-  const x = columns[id];
-  return {
-    controller: [round(middle + (x - middle) * Math.min(1, CONTROLLER_HALF / (width / 2))), head],
-    [`broker-${id}`]: [x, brokerY],
-  };
+const path = (points) => `M${points.map((point) => point.join(" ")).join("L")}`;
+
+function lineOf(key, points, more = {}) {
+  const [one, other] = key.split(">");
+  return { key, one, other, points, d: path(points), isClient: false, isIdle: false, ...more };
 }
 
-function clientPoints(client, id, cluster, { clients, columns, boxes, head, brokerY }) {
-  const { x, width } = clients[client], aside = Math.min(ASIDE, boxes[id] / 2 - CORNER);
-  const side = cluster.clients[client].kind === "producer" ? -1 : 1;
-  return { [client]: [round(x + width / 2), head], [`broker-${id}`]: [round(columns[id] + side * aside), brokerY] };
-}
+// Its points go from its first node to its second.
+const directed = (key, left, points) => (idOf(key.split(">")[0]) === left ? points : [...points].reverse());
 
-function straight(key, at) {
-  const [one, other] = key.split(">"), [from, to] = [at[one], at[other]];
-  return {
-    key, one, other, isClient: !("controller" in at), d: `M${from.join(" ")}L${to.join(" ")}`, points: [from, to],
-    x: round((from[0] + to[0]) / 2), y: round((from[1] + to[1]) / 2),
-  };
-}
-
-// The shorter a link the higher its level. Where several leave one side of a box the longest is innermost, so that they
-// do not cross there.
-function onLevels(links, ids, grid) {
-  const steps = ({ ends: [a, b] }) => Math.abs(ids.indexOf(a) - ids.indexOf(b));
-  const shortest = [...links].sort((a, b) => steps(a) - steps(b)), levels = [];
-  // 0: those that leave to the right
-  const side = (id, place) => shortest.filter(({ ends }) => ends[place] === id).reverse();
-  const foot = (link, place) => {
-    const id = link.ends[place], all = side(id, place);
-    const apart = Math.min(APART, (grid.boxes[id] / 2 - CORNER - INNERMOST) / Math.max(1, all.length - 1));
-    return round(grid.columns[id] + (place ? -1 : 1) * (INNERMOST + all.indexOf(link) * apart));
-  };
-  const placed = shortest.map((link) => {
-    const left = foot(link, 0), right = foot(link, 1);
-    let level = levels.findIndex((taken) => taken.every(([from, to]) => right <= from || left >= to));
-    if (level < 0) level = levels.push([]) - 1;
-    levels[level].push([left, right]);
-    return { ...link, left, right, level };
+function beside(key, left, right, from, to, isIdle) {
+  const y = round(from.y + from.height * LINE_AT), x = [from.x + from.width, to.x], room = x[1] - x[0] - 2 * BESIDE;
+  return lineOf(key, directed(key, left, [[round(x[0]), y], [round(x[1]), y]]), {
+    isIdle,
+    words:
+      room < WORDS_LEAST ? undefined : {
+        x: round((x[0] + x[1]) / 2), align: "mid", room, above: y - APART, below: y + APART + 8, lines: 2,
+      },
   });
-  const apart = levels.length <= LEVELS ? LEVEL : LEVEL / (levels.length - 1);
-  return placed.map(({ key, ends, left, right, level }) => {
-    const [one, other] = key.split(">"), y = round(grid.foot + FIRST + level * apart);
-    const points = [[left, grid.foot], [left, y], [right, y], [right, grid.foot]];
-    if (idOf(one) !== ends[0]) points.reverse();
-    return {
-      key, one, other, d: `M${points.map((point) => point.join(" ")).join("L")}`, points,
-      run: { left, right, y, reach: grid.columns[ends[1]] - grid.columns[ends[0]] }, level: apart,
-      x: round((left + right) / 2), y,
+}
+
+// The shorter a link the higher its level; of several that leave one side of a box the longest is innermost.
+function onLevels(links, { boxes, foot, below, levels, isWide }) {
+  const length = ({ left, right }) => boxes[right].place - boxes[left].place;
+  const sorted = [...links].sort((a, b) => length(a) - length(b)), taken = [];
+  const side = (id, end) => sorted.filter((link) => link[end] === id).reverse();
+  const at = (link, end) => {
+    const box = boxes[link[end]], all = side(link[end], end), sign = end === "left" ? 1 : -1;
+    const apart = Math.min(ASIDE, (box.width / 2 - ASIDE) / Math.max(1, all.length));
+    return round(box.middle + sign * ((isWide ? 0 : ASIDE) + all.indexOf(link) * apart));
+  };
+  return sorted.map((link) => {
+    const left = at(link, "left"), right = at(link, "right");
+    let level = taken.findIndex((others) => others.every(([from, to]) => right <= from || left >= to));
+    if (level < 0) level = taken.push([]) - 1;
+    taken[level].push([left, right]);
+    const hasRoom = level < Math.round(below / Math.max(levels, 1));
+    const y = round(hasRoom ? foot + LEVEL_FIRST + level * levels : foot + LEVEL_CLOSE);
+    const points = [[left, foot], [left, y], [right, y], [right, foot]];
+    return lineOf(link.key, directed(link.key, link.left, points), {
+      isIdle: link.isIdle,
+      words: hasRoom ? {
+        x: round((left + right) / 2), align: "mid", room: right - left - 2 * BESIDE, above: y - 5, below: y + 15,
+        lines: 1, isInline: link.isIdle, middle: y,
+      } : undefined,
+    });
+  });
+}
+
+// Between two rows, or to a broker without a part: straight, without words.
+function across(key, left, right, places, boxOf) {
+  const [from, to] = [boxOf(left), boxOf(right)];
+  const edge = (box, other) => {
+    if (box.y + box.height <= other.y) return [box.middle, box.y + box.height];
+    if (other.y + other.height <= box.y) return [box.middle, box.y];
+    return [box.x < other.x ? round(box.x + box.width) : box.x, round(box.y + box.height / 2)];
+  };
+  return lineOf(key, directed(key, left, [edge(from, to), edge(to, from)]));
+}
+
+function fromController(key, id, { controller }, box) {
+  const points = [
+    [round(controller.x + controller.width / 2), controller.y + controller.height], [box.middle, box.y],
+  ];
+  return lineOf(key, key.startsWith("controller") ? points : [...points].reverse());
+}
+
+// Out of the client's side, then down into the leader's box; to any other broker straight from below.
+function fromClient(key, client, id, { places, isProducer, leader, isOfPartition }) {
+  const own = isProducer ? places.producer : places.consumers, box = places.boxes[id] ?? places.folded[id];
+  const sign = isProducer ? 1 : -1, isLeader = id === String(leader) && isOfPartition;
+  const into = round(box.middle - sign * Math.min(places.isWide ? INTO : INTO_NARROW, box.width / 2 - 10));
+  const low = own.y + own.height, more = { isClient: true };
+  let points = [[round(own.x + own.width / 2 + sign * 20), low], [into, box.y]];
+  if (isLeader && places.isWide) {
+    const y = own.y + CLIENT_LINE, from = isProducer ? own.x + own.width : own.x, middle = places.width / 2;
+    const is = { left: box.middle < middle - 1, right: box.middle > middle + 1 };
+    // Where both lines bend again on their way to a leader at one side, the nearer client's runs below the other's.
+    const isNear = isProducer ? is.left : is.right;
+    const least = from + sign * RUN_LEAST, reaches = isProducer ? into >= least : into <= least;
+    const turn = reaches && !(isProducer ? is.right : is.left) ? into : round(least);
+    const level = low + (isNear ? BEND_HIGH : BEND_LOW);
+    points =
+      turn === into
+        ? [[from, y], [into, y], [into, box.y]]
+        : [[from, y], [turn, y], [turn, level], [into, level], [into, box.y]];
+    if (isProducer) more.arrow = `M${into - 5} ${box.y - 9}l5 7 5-7`;
+    more.words = {
+      x: round(from + sign * 10), align: isProducer ? "start" : "end", room: Math.abs(turn - from) - 16,
+      above: y - 9, below: y + 21, lines: 2,
     };
-  });
+  } else if (isLeader) {
+    const start = Math.max(own.x + 12, Math.min(own.x + own.width - 12, into)), level = low + 17;
+    points = start === into ? [[into, low], [into, box.y]] : [[start, low], [start, level], [into, level], [into,
+    box.y]];
+  }
+  return lineOf(key, isBroker(key.split(">")[0]) ? [...points].reverse() : points, { ...more, client });
 }
 
 // A point of a line, and the way there. share: 0 at its first node, 1 at its second.

@@ -1,14 +1,17 @@
-// All partitions as small pictures: a bar per copy up to its end, the level of the high watermark, and the state by
-// colour and sign. One press makes a partition the large one.
+// All partitions as tiles: a bar for each copy, as high as its share of the leader's log, solid where it leads and
+// dashed
+// outside the ISR; the state by the outline and a sign. One press makes a partition the one that is looked at.
 
 import { round } from "../drawing/shapes.js";
+import { topicOf } from "./names.js";
 
-const FEW = 24, LARGE = { tile: 58, tall: 48, gap: 6, hasBars: true };
-const SMALL = { tile: 32, tall: 26, gap: 4, hasBars: false }, LABEL = 18;
+const FEW = 16, SOME = 42, LARGE = { tile: 61, tall: 34, gap: 6, hasBars: true };
+const SMALL = { tile: 32, tall: 26, gap: 4, hasBars: false }, TINY = { tile: 21, tall: 19, gap: 1, hasBars: false };
+const LABEL = 18, BAR = 24, NUMBER = 20;
 const SIGN = { healthy: "", under_replicated: "−", below_min_isr: "!", offline: "×" };
 
 // Many partitions: small tiles, each a number and its state, so that all of them are in sight.
-const sizeOf = (count) => (count > FEW ? SMALL : LARGE);
+const sizeOf = (count) => (count > SOME ? TINY : count > FEW ? SMALL : LARGE);
 
 // Where each tile stands: topics one below the other, each under its name where there are several. -> {height, labels,
 // tiles: [{name, x, y}]}
@@ -51,34 +54,37 @@ export function layout(cluster, { width, chosen, say }) {
     });
     if (!hasBars) {
       shapes.push({
-        id: `tile-name-${name}`, tag: "text", x: x + tile / 2 - 1, y: y + 17, class: "n s mid on-tile",
-        text: number + sign,
+        id: `tile-name-${name}`, tag: "text", x: x + tile / 2 - 1, y: y + tall / 2 + 4, class: "n s mid on-tile",
+        text: tile > TINY.tile ? number + sign : number,
       });
       continue;
     }
-    shapes.push({ id: `tile-name-${name}`, tag: "text", x: x + 5, y: y + 15, class: "n on-tile", text: number });
+    shapes.push({
+      id: `tile-name-${name}`, tag: "text", x: x + NUMBER, y: y + 15, class: "n s end on-tile", text: number,
+    });
     if (sign) {
       shapes.push({
-        id: `tile-sign-${name}`, tag: "text", x: x + tile - 8, y: y + 15, class: "b end on-tile", text: sign,
+        id: `tile-sign-${name}`, tag: "text", x: x + NUMBER, y: y + 28, class: "b end on-tile", text: sign,
       });
     }
-    shapes.push(...bars(name, partition, x + 5, y + tall - 8, tile));
+    shapes.push(...bars(name, partition, x + NUMBER + 3, y + tall - 5, tile - NUMBER - 8));
   }
   return shapes;
 }
 
-// The copies' ends relative to the longest: a lag of a few records shows, one of thousands too.
-function bars(name, partition, x, base, tile) {
-  const copies = Object.entries(partition.copies), longest = Math.max(1, ...copies.map(([, { end }]) => end));
-  const pitch = Math.min(14, (tile - 12) / Math.max(1, copies.length));
-  const tall = (end) => round(18 * (end === longest ? 1 : Math.max(0.08, 1 - Math.log2(1 + longest - end) / 12)));
-  return copies.map(([broker, copy], place) => ({
-    id: `tile-bar-${name}-${broker}`, tag: "rect", x: round(x + place * pitch), y: round(base - tall(copy.end)),
-    width: round(pitch - 3), height: tall(copy.end), class: `tile-bar ${copy.role}${copy.is_in_isr ? " in" : " out"}`,
-  }));
+// In the order of the brokers, so that a broker's bar stands at the same place in every tile of its partitions.
+function bars(name, partition, x, base, room) {
+  const copies = Object.entries(partition.copies).sort(([a], [b]) => a - b);
+  const longest = Math.max(1, ...copies.map(([, { end }]) => end)), pitch = Math.min(11, room / Math.max(1,
+    copies.length));
+  return copies.map(([broker, copy], place) => {
+    const tall = round(Math.max(2, (BAR * copy.end) / longest));
+    return {
+      id: `tile-bar-${name}-${broker}`, tag: "rect", x: round(x + place * pitch), y: round(base - tall),
+      width: round(pitch - 2), height: tall, class: `tile-bar ${copy.role}${copy.is_in_isr ? " in" : " out"}`,
+    };
+  });
 }
-
-export const topicOf = (name) => name.slice(0, name.lastIndexOf("-"));
 
 const tileWords = (name, partition, say) =>
   say("cluster.tile", {

@@ -17,51 +17,47 @@ import { createOrders } from "../lane/orders.js";
 import { createPast } from "../lane/past.js";
 import { createVerbs } from "../lane/verb_buttons.js";
 import { createLessonStrip } from "../lesson/strip.js";
+import { createCanvas } from "./canvas.js";
 import { createCards } from "./cards.js";
-import { createCuts, cutsBetween } from "./cuts.js";
-import { crossed, linkLines } from "./links.js";
+import { createDied, diedLine } from "./died.js";
 import * as map from "./map.js";
-import { columnsOf, layout as network } from "./network.js";
+import { heardBy } from "./names.js";
 import { createOperator } from "./operator.js";
-import { geometry, layout as copies } from "./partition.js";
+import { brokerOf } from "./partition.js";
+import { createPartitionChoice } from "./partition_choice.js";
 import * as producer from "./producer.js";
 import { createSeries, rowsOf as samplesOf } from "./series.js";
+import { createSizes } from "./sizes.js";
 import { copiesTable, linksList, nodesTable, partitionsTable } from "./tables.js";
 import { chosenTitle, chosenWords, verbsOf } from "./verbs.js";
-import { createWidths } from "./widths.js";
-import { FLIES_MS, SLOW, createFlights, flightOf, flown, held as onWire, waysOf } from "./wire.js";
-import { partitionWords, story, sub } from "./words.js";
+import { partitionShort, partitionWords, story, sub } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
 const past = createPast();
-const SVG = "http://www.w3.org/2000/svg", TALL = 600, TALL_LEAST = 440, TALL_PHONE = 520, ROUND = 250;
-const TWINS_EVERY_MS = 1000, MAP_EVERY_MS = 400, STROKE_LEAST = 14;
-const main = $("main"), picture = $("picture"), freshness = createFreshness(), notice = createNotice($("notice"));
+const TWINS_EVERY_MS = 1000, MAP_EVERY_MS = 400, PHONE = 640;
+const main = $("main"), freshness = createFreshness(), notice = createNotice($("notice"));
 const still = matchMedia("(prefers-reduced-motion: reduce)"), lane = page.cluster.lane;
-const drawing = picture.appendChild(document.createElementNS(SVG, "g"));
-const overlay = picture.appendChild(document.createElementNS(SVG, "g"));
-const isStill = () => still.matches || !view.playing, flights = createFlights(overlay, isStill);
-const showCuts = createCuts(overlay, () => still.matches);
-const aroundPicture = createRoving(drawing, '[role="button"]', ["Enter"]);
+const isStill = () => still.matches || !view.playing;
 const aroundMap = createRoving($("map"), '[role="button"]', ["Enter"]);
-const widthOf = createWidths(schedule);
+const sizeOf = createSizes(schedule);
 const series = createSeries($("series"), page.urls.plotly), cards = createCards($("cards-panel"), $("cards"));
+const writeDied = createDied($("died"));
 
 const writeLesson = createLessonStrip(), mapDue = createThrottle(), twinsDue = createThrottle();
-let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false, grid = null, lines = [], place = null;
-let before = null, flownAt = -Infinity, mapShown = null;
-let name = new URLSearchParams(location.search).get("partition"), chosen = null;
+let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false, mapShown = null;
+const query = new URLSearchParams(location.search);
+let name = query.get("partition"), chosen = query.get("chosen");
+let areLinksOpen = false;
 let awaited = null;                                    // the first partition of a topic that was just ordered
 
 const cluster = () => view.lanes[lane].cluster;
-const heldBy = (now) => Object.keys(now.partitions[name]?.copies ?? {});
-// Who reads the large partition: of the lane's own topic the group's member.
-function readerOf(now) {
-  if (name === null || map.topicOf(name) !== now.topic) return null;
-  return view.lanes[lane].picture.partitions[name.slice(name.lastIndexOf("-") + 1)]?.owner ?? null;
-}
-const linksShown = (now) => ({
-  held: heldBy(now), chosen, leader: now.partitions[name]?.leader ?? null, reader: readerOf(now),
+const canvases = [...document.querySelectorAll("[data-canvas]")].map((card) => {
+  const id = card.dataset.canvas, svg = card.querySelector("svg");
+  const made = createCanvas(svg, {
+    isStill, onPress: (part, near) => (id === lane ? press(part, near) : goTo(id, part.part ?? null)),
+    onStroke: (keys) => id === lane && cutOrHeal(keys, svg),
+  });
+  return { id, card, svg, ...made };
 });
 
 // -- drawing ----------------------------------------------------------------------------------------------------------
@@ -72,27 +68,27 @@ function schedule() {
   requestAnimationFrame(drawFrame);
 }
 
+// Whether a node, or the link of a key, is still there.
+const isThere = (now, part) =>
+  part === "controller" || part in now.links || part in now.clients || part.slice(part.indexOf("-") + 1) in now.brokers;
+
 function drawFrame(isForced = false) {
   isDirty = false;
   const now = cluster();
-  if (awaited in now.partitions) [name, place, before, awaited] = [awaited, null, null, null];
+  if (awaited in now.partitions) [name, awaited] = [awaited, null];
   if (!(name in now.partitions)) name = Object.keys(now.partitions)[0] ?? null;
-  if (
-    chosen !== null &&
-    !(chosen in now.links) &&
-    !(chosen in now.clients) &&
-    !(chosen.slice(chosen.indexOf("-") + 1) in now.brokers)
-  ) {
-    chosen = null;
-  }
+  if (chosen !== null && !isThere(now, chosen)) chosen = null;
   document.body.toggleAttribute("data-still", isStill());
   setText($("sub"), sub(now, say));
-  drawPicture(now);
+  drawHead(now);
+  for (const each of canvases) drawCanvas(each);
   mapDue(() => drawMap(cluster()), { everyMs: MAP_EVERY_MS, isForced: isForced === true || name !== mapShown });
   mapShown = name;
-  verbs.write(verbsOf(now, chosen, say));
+  writeDied(now, brokerOf(chosen, now.partitions[name]), name, say);
+  verbs.write(verbsOf(now, chosen, say, areLinksOpen));
   setText($("verbs-title"), chosenTitle(chosen, say));
   setText($("verbs-about"), chosenWords(now, chosen, say));
+  $("verbs-panel").toggleAttribute("data-chosen", chosen !== null);
   operator.write(now, name);
   drawProducer(now);
   cards.write(now.faults ?? [], say);
@@ -105,53 +101,41 @@ function drawFrame(isForced = false) {
   feed.tell();
 }
 
-function drawPicture(now) {
-  const box = picture.parentElement;
-  const height = innerWidth <= 640 ? TALL_PHONE : Math.min(TALL, Math.max(TALL_LEAST, innerHeight - ROUND));
-  const shown = linksShown(now), ends = Object.values(now.partitions[name]?.copies ?? {}).map(({ end }) => end);
-  const width = grid?.width;
-  grid = columnsOf(now, widthOf(box), shown.held, Math.max(0, ...ends), shown.reader);
-  if (grid.width !== width) flights.clear();
-  picture.style.setProperty("width", `${grid.width}px`);
-  setAttribute(picture, "height", height);
-  setAttribute(picture, "aria-label", say("cluster.picture", { partition: name ?? "" }));
-  const isSlow = !view.playing || view.speed <= SLOW, ways = isSlow && name !== null ? waysOf(now, name) : [];
-  lines = linkLines(now, grid, { ...shown, busy: ways.map(({ key }) => key) });
-  const shapes = network(now, grid, lines, { say, ...shown });
-  if (name !== null) {
-    const large = now.partitions[name];
-    setText($("large-title"), name);
-    setText($("large-words"), partitionWords(large, say));
-    writeLogLinks($("copy-logs"), { name, copies: large.copies, href: $("to-log").href, say });
-    place = geometry(large, grid, height, place);
-    shapes.push(...copies(name, large, grid, place, { brokers: now.brokers, say }));
-    shapes.push(...onWire(now, grid, lines, ways, { atUs: view.at_us, say }));
-    showChanges(large);
-  }
-  aroundPicture(() => draw(drawing, shapes));
+// The lane's own partition of that name where lanes stand side by side, else its first.
+const nameIn = ({ partitions }) => (name in partitions ? name : Object.keys(partitions)[0] ?? null);
+
+function drawHead(now) {
+  choice.write(Object.keys(now.partitions), name);
+  setText($("large-title"), name ?? "");
+  const large = name === null ? null : now.partitions[name];
+  setText($("large-short"), large ? partitionShort(large, say) : "");
+  setText($("large-words"), large ? partitionWords(large, say) : "");
+  setText($("controller-words"), say("cluster.hears", { brokers: heardBy(now).join(say("list.comma")) }));
+  setAttribute($("controller-choice"), "aria-pressed", String(chosen === "controller"));
+  if (large) writeLogLinks($("copy-logs"), { name, copies: large.copies, href: $("to-log").href, say });
 }
 
-// What has changed since the last frame, in motion: dots for fetches and answers, and what a truncation cut off.
-function showChanges(large) {
-  const was = before?.name === name ? before.partition : null, at = performance.now();
-  before = { name, partition: structuredClone(large) };
-  showCuts(cutsBetween(was, large), { grid, place, say });
-  if (view.speed <= SLOW || at - flownAt < FLIES_MS) return;
-  const dots = flown(was, large, say).map((dot) => flightOf(dot, lines)).filter((dot) => dot !== null);
-  if (!dots.length) return;
-  flownAt = at;
-  flights.add(dots);
+function drawCanvas({ id, card, svg, draw: drawLane }) {
+  const of = view.lanes[id], { width, height } = sizeOf(svg.parentElement), isOwn = id === lane;
+  if (!width) return;
+  const shown = nameIn(of.cluster), line = card.querySelector("[data-died]");
+  if (line) setText(line, diedLine(of.cluster, brokerOf(isOwn ? chosen : null, of.cluster.partitions[shown]), shown,
+    say));
+  drawLane(view, of, { width, height, hasClients: innerWidth > PHONE }, {
+    name: shown, chosen: isOwn ? chosen : null, shown: producerName(of.cluster, isOwn ? chosen : null), say,
+  });
 }
 
 function drawMap(now) {
-  const width = widthOf($("map").parentElement);
+  const { width } = sizeOf($("map").parentElement);
   setAttribute($("map"), "height", map.height(Object.keys(now.partitions), width));
   setAttribute($("map"), "aria-label", say("cluster.map_label"));
   aroundMap(() => draw($("map"), map.layout(now, { width, chosen: name, say })));
   const words = Object.entries(now.counts).map(([state, count]) => `${state}/${count}/${page.language}`).join();
   if ($("legend").dataset.key === words) return;
   $("legend").dataset.key = words;
-  $("legend").replaceChildren(...Object.entries(now.counts).map(([state, count]) => {
+  const counted = Object.entries(now.counts).filter(([, count]) => count);
+  $("legend").replaceChildren(...counted.map(([state, count]) => {
     const item = document.createElement("span"), mark = document.createElement("i");
     mark.className = state;
     item.append(mark, `${count} ${say(`cluster.state.${state}`)}`);
@@ -160,13 +144,13 @@ function drawMap(now) {
 }
 
 // The producer that is chosen, else the lane's own.
-const producerShown = (now) => now.producers[chosen] ?? Object.values(now.producers)[0];
+const producerName = (now, part) => (part in now.producers ? part : Object.keys(now.producers)[0]);
 
 function drawProducer(now) {
-  const first = producerShown(now);
+  const first = now.producers[producerName(now, chosen)];
   $("producer-panel").hidden = !first;
   if (!first) return;
-  const width = widthOf($("producer").parentElement);
+  const { width } = sizeOf($("producer").parentElement);
   setAttribute($("producer"), "height", producer.height(first));
   setAttribute($("producer"), "aria-label", setText($("producer-words"), producer.words(first, say)));
   draw($("producer"), producer.layout(first, { width, say }));
@@ -177,7 +161,7 @@ function drawTables(now) {
   write("nodes-twin", nodesTable(now, say), say("cluster.title"));
   write("map-twin", partitionsTable(now, say), say("cluster.map"));
   if (name !== null) write("copies-twin", copiesTable(now.partitions[name], now.brokers, say), name);
-  const first = producerShown(now);
+  const first = now.producers[producerName(now, chosen)];
   if (first) write("producer-twin", producer.table(first, say), say("cluster.producer"));
   const links = linksList(now, say);
   if ($("links-twin").textContent !== links.join("")) {
@@ -187,12 +171,17 @@ function drawTables(now) {
   }
 }
 
-// The browser lays a drawing out again even where a value is written that was there.
 // -- what a person does -----------------------------------------------------------------------------------------------
 
 const orders = createOrders({ isStopped: () => Boolean(page.stopped || view.feed?.failed), notice, past });
 const order = (near, command) => orders.command(near, { lane, ...command });
-const verbs = createVerbs($("verbs"), (verb, near) => order(near, verb.order));
+const verbs = createVerbs($("verbs"), (verb, near) => {
+  if (verb.order) order(near, verb.order);
+  else if (verb.opens) {
+    areLinksOpen = !areLinksOpen;
+    drawFrame();
+  } else choose(verb.chooses);
+});
 const operator = createOperator(
   $("operator"),
   { create_topic: $("create-topic"), add_partitions: $("add-partitions"), reassign: $("reassign") },
@@ -203,76 +192,46 @@ const operator = createOperator(
     },
   },
 );
+const choice = createPartitionChoice($("partition"), look);
 
 function choose(part) {
-  chosen = chosen === part ? null : part;
+  [chosen, areLinksOpen] = [chosen === part ? null : part, false];
   drawFrame();                                          // at once: the next key is about what has just been chosen
 }
 
-drawing.addEventListener("click", (event) => {
-  const part = event.target.closest("[data-broker], [data-link], [data-client]");
-  if (part) choose(part.dataset.part);
-});
+// A part of the canvas was pressed.
+function press(part, near) {
+  if (part.acks !== undefined) order(near, { kind: "cluster_set_acks", args: { acks: Number(part.acks) } });
+  else choose(part.part);
+}
+
+// Another lane's canvas was pressed: the page is about that lane from now on.
+function goTo(other, part) {
+  const address = new URLSearchParams(location.search);
+  address.set("lane", other);
+  if (part) address.set("chosen", part);
+  location.assign(`?${address}`);
+}
+
+$("controller-choice").addEventListener("click", () => choose("controller"));
 $("map").addEventListener("click", (event) => {
   const tile = event.target.closest("[data-partition]");
   if (tile) look(tile.dataset.partition);
 });
 
 function look(partitionName) {
-  [name, place, before] = [partitionName, null, null];
-  flights.clear();
+  name = partitionName;
   const address = new URLSearchParams(location.search);
   address.set("partition", name);
   history.replaceState(null, "", `?${address}`);
   drawFrame(true);
-  showLeader();
 }
 
-// Where the columns do not fit, the leader's is the one to see first.
-function showLeader() {
-  const box = picture.parentElement, leader = cluster().partitions[name]?.leader;
-  if (grid.columns[leader] !== undefined) box.scrollLeft = grid.columns[leader] - box.clientWidth / 2;
-}
-
-// A stroke that begins beside everything and crosses a link cuts it; one that crosses a cut link heals it.
-let stroke = null;
-picture.addEventListener("pointerdown", (event) => {
-  if (
-    event.button ||
-    (event.pointerType === "touch" && event.isPrimary === false) ||
-    event.target.closest("[data-broker], [data-client]")
-  ) {
-    return;
-  }
-  stroke = { from: pointOf(event), line: null };
-});
-picture.addEventListener("pointermove", (event) => {
-  if (!stroke) return;
-  const [x, y] = pointOf(event), [fx, fy] = stroke.from;
-  if (!stroke.line && Math.hypot(x - fx, y - fy) < STROKE_LEAST) return;
-  stroke.line ??= overlay.appendChild(Object.assign(document.createElementNS(SVG, "path"), {}));
-  stroke.line.setAttribute("class", "stroke");
-  stroke.line.setAttribute("d", `M${fx} ${fy}L${x} ${y}`);
-});
-addEventListener("pointerup", (event) => {
-  const drawn = stroke;
-  stroke = null;
-  if (!drawn?.line) return;
-  drawn.line.remove();
-  for (const key of crossed(lines, drawn.from, pointOf(event)).filter((one) => cluster().links[one].verbs.length)) {
+function cutOrHeal(keys, near) {
+  for (const key of keys.filter((one) => cluster().links[one].verbs.length)) {
     const verb = verbsOf(cluster(), key, say).find((one) => one.id === "heal_link" || one.id === "cut_link");
-    if (verb) order(picture, verb.order);
+    if (verb) order(near, verb.order);
   }
-  // The click that ends a stroke chooses nothing. There is none where what the stroke began on is gone: then the next
-  // click is a person's own.
-  const swallow = (click) => click.stopPropagation();
-  addEventListener("click", swallow, { capture: true, once: true });
-  setTimeout(() => removeEventListener("click", swallow, { capture: true }));
-});
-
-function pointOf(event) {
-  const { left, top } = picture.getBoundingClientRect();
-  return [event.clientX - left, event.clientY - top];
 }
 
 const frame = createFrame({
@@ -303,5 +262,4 @@ const feed = createFeed({
 
 onLanguage(() => drawFrame(true));
 drawFrame(true);
-showLeader();
 feed.open();

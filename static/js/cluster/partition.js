@@ -1,89 +1,68 @@
-// The partition that is looked at: its copies in the columns of their brokers, on one scale of offsets, with the
-// leader's high watermark as a level across all of them.
+// The partition that is looked at: its copies in the boxes of their brokers, on one scale of offsets, with the leader's
+// high watermark as a level across all of them and the reader's position at the leader's.
 
-import { number } from "../base/say.js";
-import { wrapped } from "../drawing/labels.js";
+import { paint } from "../drawing/paint.js";
 import { round } from "../drawing/shapes.js";
-import { STAGES } from "./network.js";
-import { FLAG_ROOM, layout as strip } from "./strip.js";
-import { BREAK, breaksOf, rise, ticks, windowOf } from "./window.js";
+import { STAGES, idOf, isBroker } from "./names.js";
+import { layout as strip } from "./strip.js";
+import { rise, windowOf } from "./window.js";
 
-const FOOT = 58, FOOT_NARROW = 92, NARROW = 140, TOP = 26, LINE = 17, DIGIT = 8, SHIFT = 12, EDGE = 3, LEVEL_APART = 12;
+const POINT = 12;
 
-// How wide the strips are, and how far left of their column's middle they stand: the number of the flag has to fit
-// beside them.
-function stripOf(partition, { pitch }) {
-  const width = Math.max(26, Math.min(84, pitch - 74)), rest = (pitch - width) / 2;
-  const most = Math.max(0, ...Object.values(partition.copies).map((copy) => number(copy.high_watermark).length));
-  const need = FLAG_ROOM + most * DIGIT + EDGE;
-  return { width, shift: round(Math.max(Math.min(SHIFT, rest), Math.min(rest - EDGE, need - rest))) };
+// -> {window, of: broker -> {x, base}}; before: that of the last frame.
+export function logsOf(partition, places, before = null) {
+  const { log, boxes } = places, window = windowOf(partition.copies, log.base - log.top, before?.window);
+  const of = Object.fromEntries(
+    Object.entries(boxes).map(([id, box]) => [id, { x: round(box.x + log.x), base: round(box.y + log.base) }]),
+  );
+  return { window, of };
 }
 
-export const stripX = (grid, { strip: { width, shift } }, broker) => round(grid.columns[broker] - width / 2 - shift);
-
-// -> {window, base, top, height of all, strip}; before: the geometry of the last frame.
-export function geometry(partition, grid, height, before = null) {
-  const base = height - (grid.pitch < NARROW ? FOOT_NARROW : FOOT), top = grid.below + TOP;
-  const window = windowOf(partition.copies, base - top, before?.window);
-  return { window, base, top, height, strip: stripOf(partition, grid) };
-}
-
-// brokers: of the cluster's view.
-export function layout(name, partition, grid, place, { brokers, say }) {
-  const { window, base, strip: { width, shift } } = place, shapes = [];
-  const y = (offset) => round(base - rise(window, offset));
-  const level = partition.high_watermark === null ? null : y(partition.high_watermark);
-  const middles = breaksOf(window).map(({ high }) => round(base - high + BREAK / 2));
-  const marks = level === null ? middles : [...middles, level];
-  for (const offset of ticks(window)) {
-    if (marks.every((mark) => Math.abs(y(offset) - mark) > LEVEL_APART)) {
+// reader: {name, color, position} of the consumer that reads it, or null. cuts: broker -> what its copy has cut off.
+export function layout(partition, places, logs, { say, reader = null, cuts = {} }) {
+  const { window, of } = logs, { log, boxes } = places, shapes = [];
+  const y = (broker, offset) => round(of[broker].base - rise(window, offset));
+  if (partition.high_watermark !== null) {
+    for (const row of new Set(Object.values(boxes).map((box) => box.row))) {
+      const ids = Object.keys(boxes).filter((id) => boxes[id].row === row);
+      const [first, last] = [boxes[ids[0]], boxes[ids.at(-1)]], level = y(ids[0], partition.high_watermark);
       shapes.push({
-        id: `tick-${offset}`, tag: "text", x: grid.axis - 10, y: y(offset) + 4, class: "n m end", text: number(offset),
+        id: `level-${row}`, tag: "path", d: `M${first.x + 3} ${level}H${round(last.x + last.width - 3)}`,
+        class: "level",
       });
     }
-    shapes.push({
-      id: `line-${offset}`, tag: "path", d: `M${grid.axis - 6} ${y(offset)}H${grid.width}`, class: "scale",
-    });
   }
-  middles.forEach((middle, at) =>
-    shapes.push({
-      id: `break-${at}`, tag: "text", x: grid.axis - 10, y: middle + 4, class: "n m end", text: "≈",
-      title: say("cluster.break_key"),
-    }),
-  );
-  if (level !== null) {
-    shapes.push({ id: "level", tag: "path", d: `M${grid.axis - 6} ${level}H${grid.width}`, class: "level" });
-    shapes.push({
-      id: "level-name", tag: "text", x: grid.axis - 10, y: level + 4, class: "b end halo",
-      "data-term": "high_watermark", text: `HW ${number(partition.high_watermark)}`,
-    });
-  }
+  const at = of[partition.leader], isRead = reader && at && reader.position >= window.low;
+  const readAt = isRead ? y(partition.leader, reader.position) : null;
   for (const [broker, copy] of Object.entries(partition.copies)) {
-    const x = stripX(grid, place, broker), room = grid.pitch / 2 - width / 2 - shift - 1;
-    shapes.push(...strip(`copy-${broker}`, copy, { x, width, base, window, room, leaderEnd: partition.end, say }));
-    let line = 0;
-    for (const { text, kind } of foot(copy, brokers[broker], say)) {
-      for (const words of wrapped(text, grid.pitch - 2 * EDGE)) {
-        shapes.push({
-          id: `foot-${broker}-${line}`, tag: "text", x: round(x + width / 2), y: base + 18 + line * LINE,
-          class: `mid ${kind}`, text: words,
-        });
-        line += 1;
-      }
+    if (!boxes[broker]) continue;
+    const { x, base } = of[broker];
+    shapes.push(...strip(broker, copy, {
+      x, width: log.width, base, window, room: log.room, beside: boxes[broker].width - log.x - log.width,
+      isRoomy: log.isRoomy, leaderEnd: partition.end, cutOff: cuts[broker] ?? null,
+      avoid: broker === String(partition.leader) ? readAt : null, say,
+    }));
+  }
+  if (isRead) {
+    shapes.push({
+      id: "reads", tag: "path", d: `M${at.x - 2} ${readAt}l-${POINT} -7v14z`, class: "o", fill: paint(reader.color),
+      "data-mark": "position", of: reader.name, title: say("cluster.reads_at", { consumer: reader.name,
+      offset: reader.position }),
+    });
+    if (log.isRoomy) {
+      shapes.push({
+        id: "reads-name", tag: "text", x: at.x - POINT - 5, y: readAt - 5, class: "b end halo", of: reader.name,
+        text: reader.name,
+      });
     }
   }
   return shapes;
 }
 
-// Up to three lines below a strip: role, membership, what it does now.
-function foot(copy, broker, say) {
-  const lines = [{ text: roleWords(copy, broker, say), kind: copy.role === "leads" ? "b" : "" }];
-  lines.push({
-    text: say(copy.is_in_isr ? "cluster.in_isr" : "cluster.outside_isr"), kind: copy.is_in_isr ? "m" : "warn",
-  });
-  const now = doing(copy, say);
-  if (now) lines.push({ text: now, kind: copy.fetch?.step === "failed" ? "bad" : "m" });
-  return lines;
+// The words at a box's foot: whether its copy is in the ISR, and what it does now.
+export function footWords(copy, isRoomy, say) {
+  const isr = say(copy.is_in_isr ? "cluster.in_isr" : isRoomy ? "cluster.outside_isr" : "cluster.outside_short");
+  return { isr, doing: doing(copy, say), isFailed: copy.fetch?.step === "failed" };
 }
 
 // broker: whose copy it is. One that does nothing says why in the words of its box.
@@ -105,3 +84,9 @@ export function doing(copy, say) {
       ? say("cluster.ahead", { count: -copy.lag })
       : say("cluster.lag", { count: copy.lag });
 }
+
+// The brokers that a chosen part is about, for the card beside the picture: a broker itself, else the leader.
+export const brokerOf = (chosen, partition) =>
+  chosen !== null && !chosen.includes(">") && isBroker(chosen)
+    ? idOf(chosen)
+    : partition && partition.leader >= 0 ? String(partition.leader) : null;

@@ -3,18 +3,24 @@
 // the ISR: a firm outline. Ink alone: colours are consumers'.
 
 import { number } from "../base/say.js";
-import { widthOf } from "../drawing/labels.js";
+import { widthOf, wrapped } from "../drawing/labels.js";
 import { round } from "../drawing/shapes.js";
 import { breaksOf, rise } from "./window.js";
 
-const OPEN = 7, RECORD_LEAST = 7, FOOT_APART = 20, LIFT = 6, TOOTH = 5, TORN = 4, BRACKET = 3, BESIDE = 8;
-const WORDS_LEAST = 14, SHELL_LEAST = 30;
-export const FLAG_ROOM = 14;                            // px from the strip to its number
+const OPEN = 7, RECORD_LEAST = 7, FOOT_APART = 20, TOOTH = 5, TORN = 4, BRACKET = 3, BESIDE = 8, LINE = 15;
+const WORDS_LEAST = 14, SHELL_LEAST = 30, ABOVE_FLAG = 24, CUT_WIDTH = 36, CUT_LEAST = 5;
 
-// copy: of the view. at: {x, width, base: y of the bottom, window, room: px at the left of the strip, leaderEnd: what
-// the copy is to have, or null}.
-// -> shapes for drawing/shapes.js, all ids under `id`.
-export function layout(id, copy, { x, width, base, window, room = 0, leaderEnd = null, say }) {
+// copy: of the view, that of `broker`. at: {x, width, base: y of the bottom, window, room, beside: px at the left and
+// at
+// the right of the strip, isRoomy: whether there is room for words, leaderEnd: what the copy is to have, or null,
+// cutOff:
+// what it has cut off a moment ago, or null, avoid: y at which something else stands at the left, or null}.
+// -> shapes for drawing/shapes.js, all ids under `copy-<broker>`.
+export function layout(broker, copy, at) {
+  const { x, width, base, window, room = 0, beside = 0, isRoomy = true, leaderEnd = null, cutOff = null,
+    avoid = null } = at;
+  const { say } = at;
+  const id = `copy-${broker}`;
   const y = (offset) => round(base - rise(window, offset)), right = x + width, shapes = [];
   const hidden = Math.min(copy.high_watermark, copy.end);
   const from = Math.max(copy.start, window.low), isRunning = copy.role !== "not_running", top = y(copy.end);
@@ -24,18 +30,29 @@ export function layout(id, copy, { x, width, base, window, room = 0, leaderEnd =
   const bottom = startsIn ? round(base - startsIn.low) : y(from);
 
   const isFar = leaderEnd !== null && breaksOf(window).some(({ from: low }) => copy.end <= low) && copy.end < leaderEnd;
-  if (isFar) shapes.push(...shell(id, { x, right, top, high: y(leaderEnd), count: leaderEnd - copy.end, say }));
+  if (isFar) shapes.push(...shell(id, { x, right, top, high: y(leaderEnd), count: leaderEnd - copy.end, isRoomy,
+    say }));
+  if (cutOff) shapes.push(...cut(id, cutOff, { x, y, room, isRoomy, say }));
   const body = y(Math.max(from, hidden));
   if (bottom > body) {
     shapes.push({
       id: `${id}-body`, tag: "rect", x, y: body, width, height: round(bottom - body),
-      "fill-opacity": copy.role === "leads" ? 1 : 0.35, class: "band",
+      "fill-opacity": copy.role === "leads" ? 1 : 0.35, class: "band", "data-replica": broker,
     });
   }
   if (body > top) {
     shapes.push({
       id: `${id}-unseen`, tag: "rect", x, y: top, width, height: round(body - top), fill: "url(#unseen)", class: "thin",
+      "data-replica": broker, "data-mark": "unseen",
     });
+    const words = isRoomy && copy.role === "leads" ? wrapped(say("cluster.not_yet"), beside - 12) : [];
+    if (body - top >= words.length * LINE + ABOVE_FLAG) {
+      words.forEach((text, line) =>
+        shapes.push({
+          id: `${id}-not-yet-${line}`, tag: "text", x: right + 10, y: round(top + 12 + line * LINE), class: "m", text,
+        }),
+      );
+    }
   }
   for (const [part, low, high, kind] of [
     ["records", from, hidden, "records"], ["hidden", Math.max(from, hidden), copy.end, "records hidden"],
@@ -50,14 +67,26 @@ export function layout(id, copy, { x, width, base, window, room = 0, leaderEnd =
   shapes.push({
     id: `${id}-wall`, tag: "path", d: sides, class: `wall ${copy.is_in_isr ? "in" : "out"}${isRunning ? "" : " gone"}`,
   });
-  shapes.push(...torn(id, copy, { x, right, base, window, say }), ...brackets(id, copy, { x, y, from, room, say }));
+  shapes.push(...torn(id, copy, { x, right, base, window, say }), ...brackets(id, copy, { x, y, from, room, avoid,
+    say }));
 
-  // The flag stands on the right, its number beside it; the end's number above the open edge.
-  shapes.push({ id: `${id}-pole`, tag: "path", d: `M${x - 4} ${mark}H${right + 10}`, class: "pole" });
-  shapes.push({ id: `${id}-flag`, tag: "path", d: `M${right + 2} ${mark}v-11h10l-3 4 3 4h-8z`, class: "ink" });
+  // The flag stands on the right, its number below it; the end's number above the open edge.
+  const marked = { "data-replica": broker, "data-mark": "hw" };
   shapes.push({
-    id: `${id}-hw`, tag: "text", x: right + FLAG_ROOM, y: mark - 1, class: "n b halo", "data-term": "high_watermark",
-    text: number(copy.high_watermark),
+    id: `${id}-pole`, tag: "path", d: `M${x - 6} ${mark}H${right + 8}M${right} ${mark}v-20`, class: "pole",
+  });
+  shapes.push({
+    id: `${id}-flag`, tag: "path", d: `M${right} ${mark - 20}h15l-4 5 4 5h-15z`, class: "ink flag", ...marked,
+  });
+  if (isRoomy) {
+    shapes.push({
+      id: `${id}-hw-name`, tag: "text", x: right + 6, y: mark + 13, class: "b halo", "data-term": "high_watermark",
+      text: "HW",
+    });
+  }
+  shapes.push({
+    id: `${id}-hw`, tag: "text", x: right + (isRoomy ? 6 : 4), y: mark + (isRoomy ? 28 : 14), class: "n b halo",
+    "data-term": "high_watermark", ...marked, text: number(copy.high_watermark),
   });
   if (copy.stable < copy.high_watermark && copy.stable >= from) {
     const stable = y(copy.stable);
@@ -73,14 +102,17 @@ export function layout(id, copy, { x, width, base, window, room = 0, leaderEnd =
       "data-term": "log_start", text: say("cluster.starts_at", { offset: copy.start }),
     });
   }
-  // it reaches over the flag's number
-  const text = `LEO ${number(copy.end)}`, isWide = widthOf(text) > width + 2 * FLAG_ROOM;
+  // Above the flag, where it would reach over it.
+  const leo = leoText(copy), isOver = widthOf(leo) > width - 2 && top > mark - ABOVE_FLAG;
   shapes.push({
-    id: `${id}-leo`, tag: "text", x: x + width / 2, y: round(top - OPEN - (isWide ? 3 + LIFT : 3)),
-    class: "n m mid halo", text,
+    id: `${id}-leo`, tag: "text", x: x + width / 2, y: round(isOver ? mark - ABOVE_FLAG : top - OPEN - 3),
+    class: "n mid halo", text: leo,
+    "data-replica": broker, "data-mark": "leo",
   });
   return shapes;
 }
+
+const leoText = (copy) => `LEO ${number(copy.end)}`;
 
 // Lines between records, where they are wide enough to be told apart.
 function edges(window, low, high, line) {
@@ -95,10 +127,10 @@ function edges(window, low, high, line) {
 }
 
 // A bracket for each leader epoch over what is shown of it, and its number beside it, never on top of the records.
-function brackets(id, copy, { x, y, from, room, say }) {
-  return copy.epochs.flatMap(([epoch, start], place) => {
+function brackets(id, copy, { x, y, from, room, avoid, say }) {
+  return copy.epochs.flatMap(([epoch, start], index) => {
     const begin = Math.max(start, from);
-    const end = Math.min(place + 1 < copy.epochs.length ? copy.epochs[place + 1][1] : copy.end, copy.end);
+    const end = Math.min(index + 1 < copy.epochs.length ? copy.epochs[index + 1][1] : copy.end, copy.end);
     if (end <= begin) return [];
     const low = round(y(begin) - 1), high = round(y(end) + 1), key = `${id}-epoch-${epoch}-${start}`, at = x - BESIDE;
     const words = [say("cluster.epoch_short", { epoch }), number(epoch)].find((text) => widthOf(text) <= room - BESIDE);
@@ -107,14 +139,22 @@ function brackets(id, copy, { x, y, from, room, say }) {
         id: `${key}-bracket`, tag: "path", d: `M${x - BRACKET} ${high}h-${BRACKET}V${low}h${BRACKET}`, class: "bracket",
       },
     ];
-    if (words !== undefined && low - high >= WORDS_LEAST) {
+    const place = clear((low + high) / 2 + 4, avoid, high, low);
+    if (words !== undefined && low - high >= WORDS_LEAST && place !== null) {
       shapes.push({
-        id: key, tag: "text", x: at, y: round((low + high) / 2 + 4), class: "m end halo",
+        id: key, tag: "text", x: at, y: round(place), class: "m end halo",
         title: say("cluster.epoch_short", { epoch }), text: words,
       });
     }
     return shapes;
   });
+}
+
+// Where between two heights a number stands, clear of what is at `avoid`; null: nowhere.
+function clear(middle, avoid, high, low) {
+  if (avoid === null || Math.abs(middle - avoid) >= LINE) return middle;
+  if (avoid + LINE + 5 <= low) return avoid + LINE + 5;
+  return avoid - LINE >= high + 8 ? avoid - LINE : null;
 }
 
 // What a break of the scale leaves out of a copy: a torn gap with the number of its records.
@@ -147,14 +187,41 @@ function zigzag(left, right, y) {
 }
 
 // What a copy far below lacks: an empty shell up to its leader's end.
-function shell(id, { x, right, top, high, count, say }) {
-  const middle = (x + right) / 2, from = top - SHELL_LEAST;
+function shell(id, { x, right, top, high, count, isRoomy, say }) {
+  const middle = (x + right) / 2, from = top - SHELL_LEAST, at = round((from + high) / 2), title = say("cluster.lag",
+    { count });
   if (from <= high) return [];
-  return [
+  const shapes = [
     { id: `${id}-lacks`, tag: "path", d: `M${x} ${from}V${high}H${right}V${from}`, class: "shell" },
     {
-      id: `${id}-behind`, tag: "text", x: middle, y: round((from + high) / 2 + 4), class: "n b mid halo warn",
-      title: say("cluster.lag", { count }), text: `−${number(count)}`,
+      id: `${id}-behind`, tag: "text", x: middle, y: isRoomy ? at - 4 : at + 4, class: "n b mid halo warn", title,
+      text: isRoomy ? number(count) : `−${number(count)}`,
     },
   ];
+  if (isRoomy) {
+    shapes.push({
+      id: `${id}-behind-word`, tag: "text", x: middle, y: at + 12, class: "mid halo warn", text: say("cluster.behind"),
+    });
+  }
+  return shapes;
+}
+
+// What was cut off a moment ago lies beside the log, at its own offsets.
+function cut(id, { offset, count }, { x, y, room, isRoomy, say }) {
+  const width = Math.max(8, Math.min(CUT_WIDTH, room - 2 * BESIDE)), left = round(x - 2 * BESIDE - width);
+  const tall = Math.max(CUT_LEAST, y(offset) - y(offset + count)), title = say("cluster.cut_off", { count });
+  const shapes = [
+    {
+      id: `${id}-cut`, tag: "rect", x: left, y: round(y(offset) - tall), width: round(width), height: round(tall),
+      class: "cut-off", fill: "url(#cut-off)", title, "data-mark": "cut",
+    },
+  ];
+  const lines = isRoomy ? wrapped(title, room) : [`−${number(count)}`];
+  lines.forEach((text, line) =>
+    shapes.push({
+      id: `${id}-cut-words-${line}`, tag: "text", x: left, class: "m halo", text, title,
+      y: round(y(offset) - tall - 6 - (lines.length - 1 - line) * LINE),
+    }),
+  );
+  return shapes;
 }

@@ -1,7 +1,7 @@
 // The pictures as tables: what a screen reader reads, and what key T shows in their place.
 
 import { NONE, number } from "../base/say.js";
-import { linkWords, stageOf } from "./network.js";
+import { linkWords, stageOf } from "./names.js";
 import { doing, roleWords } from "./partition.js";
 
 const figure = (value) => (value === null || value === undefined ? NONE : number(value));

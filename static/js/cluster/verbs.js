@@ -3,24 +3,46 @@
 
 import { sentences } from "../base/say.js";
 import { KEYS, brokerVerbs, orderOf } from "../lane/broker_verbs.js";
-import { clientWords, linkName, linkWords, nodeWords, stageOf } from "./network.js";
+import { clientWords, idOf, linkName, linkWords, nodeWords, stageOf } from "./names.js";
 
 const SILENT = ["down", "paused", "crashed"];             // whom the controller fences for it
 
-// -> [{id, verb, text, about, key, order: {kind, args}}] for the name of a broker or client, a link's key, or null. A
-// client that the lane's workload drives has no verbs here: it is pressed to see its links.
-export function verbsOf(cluster, chosen, say) {
+// -> [{id, verb, text, about, key, order: {kind, args}, or chooses: a link's key, or opens: the list of links}] for the
+// name of a broker or client, a link's key, or null. A client that the lane's workload drives has no verbs here: it is
+// pressed to see its links.
+// areLinksOpen: whether a node's links are listed, each to be chosen.
+export function verbsOf(cluster, chosen, say, areLinksOpen = false) {
   if (chosen === null) return [];
   if (chosen.includes(">")) return linkVerbs(cluster, chosen, say);
+  if (chosen === "controller") return linksOf(cluster, chosen, say);
+  const links = linksOf(cluster, chosen, say);
   const client = cluster.clients?.[chosen];
   if (client) {
-    const args = { writer: Number(chosen.slice(chosen.indexOf("-") + 1)) };
+    const args = { writer: Number(idOf(chosen)) };
     return client.verbs.map((verb) => ({
       id: verb, verb, text: say(`cluster.verb.${verb}`), about: say(`cluster.verb_about.${verb}`), key: KEYS[verb],
       order: orderOf(verb, args),
     }));
   }
-  return brokerVerbs(cluster, chosen.slice(chosen.indexOf("-") + 1), say);
+  const opener = {
+    id: "links", verb: "links", text: say("cluster.cut_from"), about: say("cluster.cut_from_about"), key: "",
+    isOpen: areLinksOpen, opens: true,
+  };
+  return [
+    ...brokerVerbs(cluster, idOf(chosen), say), ...(links.length ? [opener] : []), ...(areLinksOpen ? links : []),
+  ];
+}
+
+// A node's links to brokers and the controller: each is chosen to be cut, slowed or healed.
+function linksOf(cluster, node, say) {
+  return Object.keys(cluster.links)
+    .filter((key) => key.split(">").includes(node))
+    .map((key) => [key, key.split(">").find((end) => end !== node)])
+    .filter(([, end]) => end === "controller" || end.startsWith("broker-"))
+    .map(([key, end]) => ({
+      id: `link-${key}`, verb: "link", text: say("cluster.link_to", { node: nodeWords(end, say) }),
+      about: linkWords(key, cluster, say), key: "", chooses: key,
+    }));
 }
 
 function linkVerbs(cluster, key, say) {
@@ -59,7 +81,8 @@ export function chosenWords(cluster, chosen, say) {
       say("cluster.sentence", { text: clientWords(chosen, cluster, say) }), say("cluster.client_links"),
     ]);
   }
-  const broker = cluster.brokers[chosen.slice(chosen.indexOf("-") + 1)];
+  if (chosen === "controller") return say("cluster.controller_about");
+  const broker = cluster.brokers[idOf(chosen)];
   const stage = stageOf(broker);
   const words = say("list.named", { name: nodeWords(chosen, say), what: say(`cluster.stage.${stage}`) });
   if (stage === "running") return words;

@@ -2,8 +2,7 @@
 // newest records fill most of it; for a copy that ends far below them the scale has a break, and below it a part of its
 // own, so that everything stands at its own offset.
 
-const LEAST = 12, PITCH_MOST = 22, PITCH_LEAST = 3.5, TICKS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000];
-const TICK_LEAST = 28;
+const LEAST = 12, PITCH_MOST = 22, PITCH_LEAST = 3.5;
 const SPARE = 1.5, ABOVE_LAST = 0.7, BREAKS_MOST = 2, LOWER_SHARE = 0.26, LOWER_ABOVE = 0.3, LOWER_SPARE = 3;
 export const BREAK = 22;                                // px of a break
 
@@ -98,13 +97,3 @@ export const breaksOf = (view) =>
     .map((part, place) => ({
       from: view.parts[place].high, to: part.low, low: part.bottom - BREAK, high: part.bottom,
     }));
-
-// Offsets that get a number at the axis.
-export const ticks = (view) => view.parts.flatMap(({ low, high, pitch }) => {
-  const every = TICKS.find((step) => step * pitch >= TICK_LEAST) ?? TICKS.at(-1);
-  const first = Math.ceil(low / every) * every;
-  return Array.from(
-    { length: Math.max(0, Math.floor((high - first) / every) + 1) },
-    (_, place) => first + place * every,
-  );
-});

@@ -2,7 +2,7 @@
 
 import { clock, number, sentences } from "../base/say.js";
 import { BROKEN, CHANGED, IDLE, WAITING } from "../lane/importance.js";
-import { linkName, nodeWords } from "./network.js";
+import { linkName, nodeWords } from "./names.js";
 
 const WORST = ["offline", "below_min_isr", "under_replicated"];
 
@@ -32,6 +32,12 @@ export function sub(cluster, say) {
     brokers: brokers.length, up, partitions: Object.keys(cluster.partitions).length,
     truncation: say(`cluster.truncation.${cluster.settings.truncation}`),
   });
+}
+
+// The large partition in a line.
+export function partitionShort({ leader, leader_epoch: epoch, isr, replicas, min_isr: min }, say) {
+  const known = { isr: isr.join(" "), replicas: [...replicas].sort((a, b) => a - b).join(" "), min };
+  return leader < 0 ? say("cluster.short_offline", known) : say("cluster.short", { leader, epoch, ...known });
 }
 
 // The large partition: its state, what is in sync, what that means for producers and consumers.

@@ -34,7 +34,8 @@ const CLUSTER = {
   broker: (root, id) => all(root, `svg ${data("broker", id)}`),
   client: (root, id) => all(root, `svg ${data("client", id)}`),
   link: (root, id) => all(root, `svg ${data("link", id)}`),
-  controller: (root) => withIds(root, "controller"),
+  // its shape is drawn while one of its links is
+  controller: (root) => [...withIds(root, "controller"), ...byId(root, ["controller-choice"])].slice(0, 1),
   hw: (root, id) => marks(root, id, "hw", [`copy-${id}-flag`, `copy-${id}-hw`]),
   leo: (root, id) => marks(root, id, "leo", [`copy-${id}-leo`]),
   copy: (root, id) => marks(root, id, "log", [`copy-${id}-body`, `copy-${id}-records`, `copy-${id}-wall`]),
@@ -125,5 +126,9 @@ export function elementsOf(root, item, point) {
     const section = all(root, `[data-lane]${lane ?? (isLane ? id : null) ? data("lane", lane ?? id) : ""}`);
     return find ? section.flatMap((each) => find(each, id)) : [];
   }
-  return find ? find(root, id) : namedShapes(root, point);
+  // Of lanes side by side the one that is named, else the page's own; what stands beside the canvases is no lane's.
+  const canvas = root.querySelector(lane ? data("canvas", lane) : "[data-canvas][data-current]");
+  const found = find ? [canvas, root].filter(Boolean).map((each) => find(each,
+    id)).find(({ length }) => length) ?? [] : null;
+  return found ?? namedShapes(root, point);
 }

@@ -7,7 +7,9 @@ import {
 } from "../../../static/js/cluster/operator_orders.js";
 import { copiesTable, linksList, nodesTable, partitionsTable } from "../../../static/js/cluster/tables.js";
 import { chosenTitle, chosenWords, verbsOf } from "../../../static/js/cluster/verbs.js";
-import { cardWords, partitionWords, story } from "../../../static/js/cluster/words.js";
+import { diedLine, diedWords } from "../../../static/js/cluster/died.js";
+import { heardBy } from "../../../static/js/cluster/names.js";
+import { cardWords, partitionShort, partitionWords, story } from "../../../static/js/cluster/words.js";
 import { say } from "../fixtures/load.mjs";
 import { well, sending, unnoticed, moved, back, large, ALL, NAME } from "./known.mjs";
 
@@ -20,7 +22,7 @@ test("each verb of a broker and a link is an order with its words", () => {
   const alive = verbsOf(well.cluster, "broker-2", say), link = verbsOf(well.cluster, "broker-1>broker-2", say);
   assert.deepEqual(
     alive.map(({ id }) => id),
-    ["stop", "pause", "crash", "cut_power", "lose_disk", "slow_disk", "skew_clock"],
+    ["stop", "pause", "crash", "cut_power", "lose_disk", "slow_disk", "skew_clock", "links"],
   );
   assert.deepEqual(alive[0].order, { kind: "cluster_stop", args: { broker: 2 } });
   assert.deepEqual(link.map(({ id }) => id), ["cut_link", "cut_link-broker-1", "cut_link-broker-2", "slow_link"]);
@@ -184,4 +186,33 @@ test("a setting that is empty sets nothing, and what is no number stays as it is
   ];
   assert.deepEqual(settingsOf(typed), { cleanup_policy: "compact", retention_ms: -1, segment_bytes: "1 GB" });
   assert.equal(whole("--1"), "--1");
+});
+
+test("the standing card counts over all partitions, and says which records of the chosen one are nowhere else", () => {
+  const { cluster } = structuredClone(well), of = (broker) => diedWords(cluster, broker, NAME, say);
+  const lost = (acks_1, acks_all, first, last) => ({ leader: 3, acks_1, acks_all, first, last });
+  cluster.crashes = {
+    1: { lost: { [NAME]: lost(3, 0, 228, 230), "flights-1": lost(2, 1, 7, 8) }, offline: [] },
+    2: { lost: {}, offline: [NAME] }, 3: null,
+  };
+  assert.deepEqual(of("1").figures.map(({ count, isLoss }) => [count, isLoss]), [["5", true], ["1", true]]);
+  assert.match(of("1").note,
+  /only_there .*"first":228,"last":230.*} cluster.died.elsewhere .*"count":2,"partitions":1/);
+  assert.deepEqual(of("2").figures.map(({ count, isLoss }) => [count, isLoss]), [["0", false], ["0", false]]);
+  assert.match(of("2").note, /cluster.died.offline .*"count":1/);
+  assert.match(of("3").about, /is_down/);
+  assert.deepEqual(of(null).figures, []);
+  assert.match(diedLine(cluster, "1", NAME, say), /cluster.died.line .*"one":"5","all":"1"/);
+  cluster.crashes["1"] = { lost: {}, offline: [] };
+  assert.match(of("1").note, /cluster.died.nothing/);
+});
+
+test("the head says who leads, who is in sync, and whom the controller hears", () => {
+  assert.match(partitionShort(well.cluster.partitions[NAME], say), /cluster.short .*"replicas":"1 2 3"/);
+  assert.match(partitionShort({ ...well.cluster.partitions[NAME], leader: -1 }, say), /cluster.short_offline/);
+  assert.deepEqual(heardBy(well.cluster), ["1", "2", "3"]);
+  assert.ok(!heardBy(unnoticed.cluster).includes("1"));
+  const cut = structuredClone(well.cluster);
+  cut.links["broker-2>controller"].cut = ["broker-2"];
+  assert.deepEqual(heardBy(cut), ["1", "3"]);
 });
