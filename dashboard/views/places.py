@@ -17,11 +17,14 @@ Json = dict[str, Any]
 PAGES = {
     "nav.stage": "stage",
     "nav.labs": "labs",
+    "palette.new_lab": "lab-new",
     "nav.compare": "compare",
     "nav.learn": "learn",
     "palette.own_lesson": "learn-own",
     "nav.analyze": "analyze",
     "palette.compare": "analyze-compare",
+    "palette.fidelity": "fidelity",
+    "palette.api": "api",
 }
 """Code of its words -> its route."""
 

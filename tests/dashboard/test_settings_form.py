@@ -4,12 +4,14 @@ lab that runs is a command that the lab accepts."""
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.test import Client
 
+from broker_core.lab.lesson.file import read_file, scenario_from_text, shelf
 from broker_core.lab.scenario import scenario_from_json, scenario_to_json
 from broker_core.lab.settings import LANE_SETTINGS
 from dashboard.models import Lab, StoredCommand
@@ -19,6 +21,7 @@ from dashboard.settings_form.fields import form_of
 from dashboard.settings_form.texts import texts_of
 from tests.dashboard.world import World
 
+VALUES = Path(__file__).resolve().parents[1] / "js" / "settings_values.mjs"
 pytestmark = pytest.mark.django_db(transaction=True)
 
 WISHED: dict[str, Any] = {
@@ -153,3 +156,54 @@ def test_settings_without_a_change_are_no_command(world: World, client: Client) 
     page = client.get(f"/lab/{lab.pk}/settings/")
     assert page.status_code == 200 and 'id="apply"' in page.content.decode()
     assert client.get("/lab/nobody/settings/").status_code == 404
+
+
+def control_of(field: dict[str, Any]) -> dict[str, Any]:
+    """An untouched control, as read.js has it."""
+    shown = str(field["is_on"]).lower() if field["kind"] == "switch" else field["text"]
+    return {
+        "kind": field["kind"],
+        "text": field["text"],
+        "isOn": field["is_on"],
+        "isDefault": shown == field["default"],
+    }
+
+
+def sent(fields: list[dict[str, Any]], values: Iterator[Any]) -> dict[str, Any]:
+    return {field["name"]: value for field in fields if (value := next(values)) is not None}
+
+
+def test_an_untouched_form_of_any_lesson_makes_a_lab_with_the_same_settings() -> None:
+    asked = {name: scenario_to_json(scenario_from_text(read_file(path))) for name, path in shelf().items()}
+    parts = {name: parts_of(form_of(each)) for name, each in asked.items()}
+    controls = [control_of(field) for each in parts.values() for part in each for field in part]
+    read = subprocess.run(
+        ["node", str(VALUES)], input=json.dumps(controls), capture_output=True, text=True, check=True
+    )
+    values = iter(json.loads(read.stdout))
+    for name, was in asked.items():
+        of_lab, of_workload, *of_lanes = (sent(part, values) for part in parts[name])
+        lanes = [
+            {"model": lane["model"], "id": lane["id"], "algorithm": lane["algorithm"], **rest}
+            for lane, rest in zip(form_of(was)["lanes"], of_lanes, strict=True)
+        ]
+        workload = {"kind": was["workload"]["kind"], **of_workload}
+        made = scenario({"name": was["name"], **of_lab, "workload": workload, "lanes": lanes})
+        assert without_defaults(made) == without_defaults(was), name
+
+
+def parts_of(form: dict[str, Any]) -> list[list[dict[str, Any]]]:
+    """The fields of the lab, of its workload, and of each lane."""
+    workload = [field for field in form["workload"] if field["kind_of"] == form["kind"]]
+    lanes = [[field for group in lane["groups"] for field in group["fields"]] for lane in form["lanes"]]
+    return [[form["consumers"], form["consumer_rate"], form["seed"]], [*workload, form["rate"]], *lanes]
+
+
+def without_defaults(made: dict[str, Any]) -> dict[str, Any]:
+    """A default that is written out changes nothing (tests/core/lab/test_settings.py)."""
+    defaults = {model: {each.name: each.default for each in LANE_SETTINGS[model]} for model in LANE_SETTINGS}
+    lanes = [
+        {name: value for name, value in lane.items() if value != defaults[lane["model"]].get(name)}
+        for lane in made["lanes"]
+    ]
+    return {name: value for name, value in made.items() if name != "lesson"} | {"lanes": lanes}
