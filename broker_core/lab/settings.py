@@ -44,7 +44,7 @@ def network_delay(group: str) -> Setting:
 KAFKA_PARTITIONS = number(
     "partitions", 1, PARTITIONS_MAX, 12, group=CLUSTER, changed_by="cluster_add_partitions"
 )
-TUBEMQ_PARTITIONS = number("partitions", 1, PARTITIONS_MAX, 12, group=CLUSTER)
+TUBEMQ_PARTITIONS = number("partitions", 1, PARTITIONS_MAX, 12, group=CLUSTER, changed_by="tubemq_expand")
 LANE_SETTINGS: Mapping[str, tuple[Setting, ...]] = MappingProxyType(
     {
         "pulsar": (*PULSAR_SETTINGS, network_delay(SUBSCRIBING)),

@@ -4,13 +4,20 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from broker_core.events import Json
+from broker_core.kafka.client.group_consumer.settings import CLASSIC
+from broker_core.kafka.client.producer.settings import ACKS_ALL
 from broker_core.lab.facts import LabFacts
 from broker_core.lab.kafka.facts import KafkaFacts
 from broker_core.lab.kafka.server_rules import SERVER_RULES, assigns_at_server
 from broker_core.lab.pulsar.facts import PulsarFacts
 from broker_core.lab.pulsar.options import ORDERS
+from broker_core.lab.pulsar.views.what_if import next_name
+from broker_core.lab.rabbitmq.lane import PREFETCH
 from broker_core.lab.shared.facts import LaneFacts
+from broker_core.lab.tubemq.facts import TubeMqFacts
 
+OUT = ("crashed", "gone")
+"""States of a consumer that takes nothing."""
 COMMANDS_MAX = 64
 """Of a kind; a change that would take more is one for a new lab."""
 
@@ -30,8 +37,9 @@ class Changes:
             self.rest.append(where)
 
 
-def settings_now(scenario: Json, facts: LabFacts | None) -> Json:
-    """The settings of a lab as commands have left them, without its lesson."""
+def settings_now(scenario: Json, facts: LabFacts | None, view: Json | None) -> Json:
+    """The settings of a lab as commands have left them, without its lesson. view: the last one, for what the programs of
+    consumers and producers do."""
     now = {name: value for name, value in scenario.items() if name != "lesson"}
     if facts is None:
         return now
@@ -45,15 +53,46 @@ def settings_now(scenario: Json, facts: LabFacts | None) -> Json:
             and ("order" in lane or known.order != ORDERS[0])
         ):
             changed["order"] = known.order
+        if isinstance(known, TubeMqFacts):
+            changed["partitions"] = known.size.partitions
         if isinstance(known, KafkaFacts) and known.own_topic in known.topics:
             changed["partitions"] = known.topics[known.own_topic]
+        if view is not None:
+            changed |= _of_programs({**lane, **changed}, view["lanes"][lane["id"]])
         kept = {
             name: value
             for name, value in lane.items()
             if name != "remote_assignor" or not changed.get("algorithm")
         }
         lanes.append({**kept, **changed})
-    return {**now, "lanes": lanes, "consumers": max(len(_alive(lane)) for lane in facts.lanes.values())}
+    rates = set() if view is None else {rate for lane in view["lanes"].values() for rate in _rates(lane)}
+    (rate,) = rates if len(rates) == 1 else (scenario["consumer_rate"],)
+    alive = max(len(_alive(lane)) for lane in facts.lanes.values())
+    return {**now, "lanes": lanes, "consumers": alive, "consumer_rate": rate}
+
+
+def _rates(lane: Json) -> list[int]:
+    return [each["capacity"] for each in lane["consumers"].values() if each["state"] not in OUT]
+
+
+def _of_programs(lane: Json, seen: Json) -> Json:
+    """What all programs of a lane do alike, where it is not what the lane began with."""
+    found: Json = {}
+    protocols = {each["protocol"] for each in seen.get("group", {}).get("members", {}).values()}
+    if len(protocols) == 1 and protocols != {lane.get("group_protocol", CLASSIC)}:
+        (found["group_protocol"],) = protocols
+    acks = seen.get("cluster", {}).get("producers", {}).get("producer", {}).get("acks")
+    if acks is not None and acks != lane.get("acks", ACKS_ALL):
+        found["acks"] = acks
+    counts = {
+        each["prefetch_count"]
+        for vhost in seen.get("rabbitmq", {}).get("vhosts", {}).values()
+        for each in vhost["consumers"].values()
+    }
+    began_with = lane.get("prefetch", PREFETCH.get(lane["algorithm"]))
+    if len(counts) == 1 and "topology" not in lane and counts != {began_with}:
+        (found["prefetch"],) = counts
+    return found
 
 
 def rule_of(lane: Json) -> str:
@@ -64,17 +103,18 @@ def rule_of(lane: Json) -> str:
     return next(rule for rule, each in SERVER_RULES.items() if each == name)
 
 
-def changes_of(now: Json, wanted: Json, facts: LabFacts | None) -> Changes:
+def changes_of(now: Json, wanted: Json, facts: LabFacts | None, view: Json | None) -> Changes:
     """now: as `settings_now`; wanted: a scenario as the core accepted it. The name is no setting."""
-    found = Changes()
+    found, newcomers = Changes(), []
     lanes = {} if facts is None else facts.lanes
     for part in ("seed", "workload"):
         found.rest += _differing(part, now[part], wanted[part])
     if now["consumers"] != wanted["consumers"]:
         more = wanted["consumers"] - now["consumers"]
         found.add("consumers", [_order("join", "all", count=more)] if more > 0 and lanes else [])
+        newcomers = _next_names(view["consumers"], more) if view is not None else []
     if now["consumer_rate"] != wanted["consumer_rate"]:
-        names = dict.fromkeys(name for lane in lanes.values() for name in _alive(lane))
+        names = dict.fromkeys([*(name for lane in lanes.values() for name in _alive(lane)), *newcomers])
         rate = wanted["consumer_rate"]
         found.add("consumer_rate", [_order("slow", "all", consumer=name, rate=rate) for name in names])
     if [(lane["id"], lane["model"]) for lane in now["lanes"]] != [
@@ -89,11 +129,11 @@ def changes_of(now: Json, wanted: Json, facts: LabFacts | None) -> Changes:
             if old.get(name) != new.get(name):
                 where = f"lanes.{place}.{name}"
                 known = lanes.get(new["id"])
-                found.add(where, [] if known is None else list(_of_lane(known, name, old, new)))
+                found.add(where, [] if known is None else list(_of_lane(known, name, old, new, newcomers)))
     return found
 
 
-def _of_lane(lane: LaneFacts, name: str, old: Json, new: Json) -> Iterable[Json]:
+def _of_lane(lane: LaneFacts, name: str, old: Json, new: Json, newcomers: list[str]) -> Iterable[Json]:
     """The commands for one setting of a lane; none where it takes a new lab."""
     value = new.get(name)
     if value is None:
@@ -105,12 +145,25 @@ def _of_lane(lane: LaneFacts, name: str, old: Json, new: Json) -> Iterable[Json]
             yield _order("set_order", lane.id, order=value)
         case "partitions" if isinstance(lane, KafkaFacts) and value > old["partitions"]:
             yield _order("cluster_add_partitions", lane.id, topic=lane.own_topic, count=value)
+        case "partitions" if isinstance(lane, TubeMqFacts) and value > old["partitions"]:
+            for broker in range(1, new["brokers"] + 1):
+                yield _order("tubemq_expand", lane.id, broker=broker, count=value // new["brokers"])
+        case "acks":
+            yield _order("cluster_set_acks", lane.id, acks=value)
         case "group_protocol":
-            for consumer in _alive(lane):
+            for consumer in (*_alive(lane), *newcomers):
                 yield _order("group_restart", lane.id, consumer=consumer, protocol=value)
         case "prefetch":
-            for consumer in _alive(lane):
+            for consumer in (*_alive(lane), *newcomers):
                 yield _order("rabbitmq_consume", lane.id, consumer=consumer, prefetch=value)
+
+
+def _next_names(seen: Iterable[str], count: int) -> list[str]:
+    """Of the consumers that join next."""
+    names = list(seen)
+    for _ in range(count):
+        names.append(next_name(names))
+    return names[len(names) - max(0, count) :]
 
 
 def _order(kind: str, lane: str, consumer: str | None = None, **args: object) -> Json:

@@ -71,7 +71,8 @@ def changes(request: HttpRequest, lab_id: str) -> HttpResponse:
     """How these settings are reached from the lab as it is."""
     lab = selectors.lab_get(lab_id=lab_id)
     wanted: Scenario = wanted_scenario(lab_body(request))
-    found = changes_of(_now(lab), scenario_to_json(wanted), selectors.lab_facts(lab_id=lab.pk))
+    facts, view = selectors.lab_facts(lab_id=lab.pk), _view(lab)
+    found = changes_of(settings_now(_readable(lab), facts, view), scenario_to_json(wanted), facts, view)
     return json_response({"orders": found.orders, "rest": found.rest})
 
 
@@ -83,9 +84,19 @@ def _of_lab(lab_id: str) -> Json:
 
 
 def _now(lab: Lab) -> Json:
+    return settings_now(_readable(lab), selectors.lab_facts(lab_id=lab.pk), _view(lab))
+
+
+def _readable(lab: Lab) -> Json:
     if not selectors.is_readable(lab):
         raise selectors.lab_has_stopped(lab.failed_reason)
-    return settings_now(lab.scenario, selectors.lab_facts(lab_id=lab.pk))
+    scenario: Json = lab.scenario
+    return scenario
+
+
+def _view(lab: Lab) -> Json | None:
+    seen = selectors.lab_snapshot(lab_id=lab.pk)
+    return None if seen is None else seen["view"]
 
 
 def _page(request: HttpRequest, template: str, lab: Lab | None, scenario: Json) -> HttpResponse:
@@ -100,9 +111,9 @@ def _page(request: HttpRequest, template: str, lab: Lab | None, scenario: Json) 
         "of": None if lab is None else lab.pk,
     }
     context |= {"form": form_of(scenario), "lab": lab}
-    if lab is not None and (seen := selectors.lab_snapshot(lab_id=lab.pk)) is not None:
+    if lab is not None and (view := _view(lab)) is not None:
         words = context["catalogue"][context["page"]["language"]]
-        context["frame"] = frame_context(lab, seen["view"], "settings", words)
+        context["frame"] = frame_context(lab, view, "settings", words)
         context["page"] |= {"lab": lab.pk, "frame": context["frame"]}
     response = render(request, template, context)
     access.visitor_remember(response, visitor)

@@ -34,6 +34,7 @@ WISHED: dict[str, Any] = {
         {"model": "kafka", "id": "kip-848", "algorithm": "range", "group_protocol": "consumer"},
         {"model": "pulsar", "algorithm": "shared", "priorities": {"c1": 2}, "retry_topic": True},
         {"model": "rabbitmq", "algorithm": "prefetch_5", "prefetch": 3},
+        {"model": "tubemq", "algorithm": "modulo", "brokers": 2, "partitions": 4},
     ],
 }
 
@@ -128,31 +129,35 @@ def test_what_can_change_a_lab_that_runs_is_commands_that_it_accepts(world: Worl
     world.run(4)
     lab = opened.pk
     lanes = [dict(lane) for lane in WISHED["lanes"]]
-    lanes[0] |= {"algorithm": "range", "partitions": 6}
+    lanes[0] |= {"algorithm": "range", "partitions": 6, "acks": 0}
     lanes[1] |= {"session_timeout_ms": 9_000}
     lanes[3] |= {"prefetch": 1}
+    lanes[4] |= {"partitions": 6}
     wanted = {**WISHED, "seed": 12, "consumers": 3, "consumer_rate": 20, "lanes": lanes}
     status, answer = post(client, f"/api/labs/{lab}/settings/", wanted)
     assert status == 200 and answer["rest"] == ["seed", "lanes.1.session_timeout_ms"]
     kinds = [order["kind"] for order in answer["orders"]]
+    assert [order["consumer"] for order in answer["orders"] if order["kind"] == "slow"] == ["c1", "c2", "c3"]
     assert kinds == [
-        "join", "slow", "slow", "set_algorithm", "cluster_add_partitions", "rabbitmq_consume", "rabbitmq_consume",
+        "join", *["slow"] * 3, "set_algorithm", "cluster_add_partitions", "cluster_set_acks", *["rabbitmq_consume"] * 3,
+        *["tubemq_expand"] * 2,
     ]  # fmt: skip
     for order in answer["orders"]:
         world.order(opened, **order)
         world.run(1)
     world.run(3)
     assert not StoredCommand.objects.filter(lab=lab).exclude(state=StoredCommand.State.APPLIED).exists()
-    assert post(client, f"/api/labs/{lab}/settings/", {**wanted, "seed": 11})[1]["rest"] == [
-        "lanes.1.session_timeout_ms"
-    ]
+    assert post(client, f"/api/labs/{lab}/settings/", {**wanted, "seed": 11})[1] == {
+        "orders": [],
+        "rest": ["lanes.1.session_timeout_ms"],
+    }
 
 
 def test_settings_without_a_change_are_no_command(world: World, client: Client) -> None:
     lab = world.open(**WISHED)
     world.run(4)
     assert post(client, f"/api/labs/{lab.pk}/settings/", WISHED)[1] == {"orders": [], "rest": []}
-    assert settings_now(lab.scenario, None)["lanes"] == lab.scenario["lanes"]
+    assert settings_now(lab.scenario, None, None)["lanes"] == lab.scenario["lanes"]
     page = client.get(f"/lab/{lab.pk}/settings/")
     assert page.status_code == 200 and 'id="apply"' in page.content.decode()
     assert client.get("/lab/nobody/settings/").status_code == 404

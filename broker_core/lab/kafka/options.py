@@ -90,7 +90,7 @@ _NUMBERS = (
 MORE_TOPICS_MAX, MORE_PARTITIONS_MAX = 4, 64
 GROUPS_MAX = READERS_MAX = 8
 _CHOICES = (
-    choice("acks", (-1, 0, 1), -1, group=PRODUCER),
+    choice("acks", (-1, 0, 1), -1, group=PRODUCER, changed_by="cluster_set_acks"),
     choice("truncation", tuple(kind.value for kind in Truncation), Truncation.FETCH.value, group=CLUSTER),
     choice("group_protocol", (CLASSIC, CONSUMER), CLASSIC, group=GROUP, changed_by="group_restart"),
     choice("remote_assignor", (UNIFORM, RANGE), group=GROUP),
