@@ -88,6 +88,7 @@ def lab_page(
             "labs": "/api/labs/",
             "lab": "/lab/{id}/",
             "branches": f"/api/labs/{lab_id}/branches/",
+            "passport": f"/api/labs/{lab_id}/passport/",
             "trial": f"/api/labs/{lab_id}/trial/",
             "beside": f"/lab/{lab_id}/beside/{{id}}/",
             "past": f"/api/labs/{lab_id}/past/",

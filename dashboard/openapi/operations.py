@@ -41,7 +41,7 @@ LABS, PAST, LANES, LOGS, STUDIES = "labs", "past", "lanes", "logs", "studies"
 GROUPS = (LABS, PAST, LANES, LOGS, STUDIES)
 LANE = {"lane": TEXT}
 LOOKED: Mapping[str, Json] = {
-    **dict.fromkeys(("at_us", "position", "until_us", "every_us", "count"), WHOLE),
+    **dict.fromkeys(("at_us", "position", "until_us", "every_us", "count", "record"), WHOLE),
     **dict.fromkeys(("panels", "key", "lane", "consumer"), TEXT),
     "step": {"enum": list(look.STEPS)},
     "by": {"type": "integer", "minimum": -look.BY_MAX, "maximum": look.BY_MAX},
@@ -128,6 +128,10 @@ OPERATIONS = (
     ),
     Operation("api-marks", "GET", PAST, answer("at_us", "marks"), query=looked(look.MARKS)),
     Operation("api-trial", "GET", PAST, answer("at_us", "position", "order", "lanes"), query=looked(look.TRIAL)),
+    Operation(
+        "api-passport", "GET", PAST, answer("record", "key", "sent_us", "until_us", "row", "lanes"),
+        query=looked(look.PASSPORT),
+    ),
     Operation("api-lab-pulsar-key", "GET", LANES, FREE, query={"key": TEXT, "name": TEXT, **LANE}),
     Operation("api-lab-pulsar-ranges", "GET", LANES, answer("ranges"), query={"consumer": TEXT, "ranges": TEXT, **LANE}),
     Operation(

@@ -4,6 +4,7 @@ GET /api/labs/<id>/past/?at_us=          200 {at_us, position, state_hash, steps
 GET /api/labs/<id>/past/frames/?at_us=&until_us=&every_us=      200 {frames: [{at_us, position, state_hash, view or patch and events}]}
 GET /api/labs/<id>/marks/                200 {at_us, marks}
 GET /api/labs/<id>/trial/?kind=&key=     200 {at_us, position, order, lanes}
+GET /api/labs/<id>/passport/?record=     200 {record, key, sent_us, until_us, row, lanes}
 """
 
 from django.http import HttpRequest, HttpResponse
@@ -41,6 +42,12 @@ async def marks(request: HttpRequest, lab_id: str) -> HttpResponse:
 async def trial(request: HttpRequest, lab_id: str) -> HttpResponse:
     """What a change would do to a lab, and who has a key before and after it."""
     return await _answer(request, lab_id, looks.TRIAL)
+
+
+@csrf_exempt
+async def passport(request: HttpRequest, lab_id: str) -> HttpResponse:
+    """Where a record went in each lane, and when."""
+    return await _answer(request, lab_id, looks.PASSPORT)
 
 
 async def _answer(request: HttpRequest, lab_id: str, kind: str) -> HttpResponse:

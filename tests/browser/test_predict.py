@@ -1,8 +1,10 @@
-"""Stories of what is asked before a change is made: Predict, and who has a key."""
+"""Stories of what is asked of a copy of the lab: Predict, who has a key, and a record's way."""
 
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import wait_text
+
+WORKED_OUT_MS = 40_000  # a copy of the lab runs in a worker that may just have been started
 
 LANES = ("pulsar", "kafka", "tubemq", "rabbitmq")
 
@@ -13,7 +15,7 @@ def test_a_prediction_is_asked_answered_and_then_made(page: Page) -> None:
     page.select_option("#predict-form [name=lane]", "kafka")
     page.click("#predict-form .go")
     question = page.locator("#predict-question")
-    expect(question).to_contain_text("A consumer joins. How many of the 12 partitions")
+    expect(question).to_contain_text("A consumer joins. How many of the 12 partitions", timeout=WORKED_OUT_MS)
     answers = page.locator("#predict-answers button")
     expect(answers).to_have_count(4)
     expect(page.locator("#predict-acts")).to_be_hidden()
@@ -24,7 +26,9 @@ def test_a_prediction_is_asked_answered_and_then_made(page: Page) -> None:
     assert f"{said} of 12 partitions" in (page.text_content("#predict-truth .verdict") or "")
     expect(page.locator("#predict-answers button:enabled")).to_have_count(0)
     page.click("#predict-again")
-    expect(question).to_contain_text("For how long will a partition of Kafka have no reader")
+    expect(question).to_contain_text(
+        "For how long will a partition of Kafka have no reader", timeout=WORKED_OUT_MS
+    )
     page.keyboard.press("4")
     page.click("#predict-make")
     expect(page.locator("#predict-dialog")).to_be_hidden()
@@ -36,7 +40,7 @@ def test_nothing_happens_before_the_change_is_made(page: Page) -> None:
     page.click("#predict")
     page.select_option("#predict-form [name=change]", "crash c2")
     page.click("#predict-form .go")
-    expect(page.locator("#predict-answers button")).to_have_count(4)
+    expect(page.locator("#predict-answers button")).to_have_count(4, timeout=WORKED_OUT_MS)
     page.keyboard.press("2")
     page.keyboard.press("Escape")
     expect(page.locator("#predict-dialog")).to_be_hidden()
@@ -47,12 +51,37 @@ def test_a_key_typed_in_one_lane_is_asked_about_in_all(page: Page) -> None:
     page.click("#kafka [data-rest] summary")
     page.fill("#kafka [data-who] input", "N342NW")
     told = page.locator("#kafka [data-told]")
-    expect(told).to_contain_text("now c2, partition 7")
+    expect(told).to_contain_text("now c2, partition 7", timeout=WORKED_OUT_MS)
     page.select_option("#kafka [data-who] select", "leave c2")
-    expect(told).to_contain_text("then c")
+    expect(told).to_contain_text("then c", timeout=WORKED_OUT_MS)
     page.click("#rabbitmq [data-rest] summary")
     wait_text(page, "#rabbitmq [data-told]", "No consumer has a key")
     assert page.input_value("#rabbitmq [data-who] input") == "N342NW"
     page.fill("#rabbitmq [data-who] input", "")
     for lane in LANES:
         expect(page.locator(f"#{lane} [data-told]")).to_have_text("")
+
+
+def test_a_record_is_followed_through_all_lanes(page: Page) -> None:
+    page.keyboard.press("f")
+    lanes = page.locator("#passport-lanes dd")
+    expect(lanes).to_have_count(4, timeout=WORKED_OUT_MS)
+    page.fill("#passport-form [name=record]", "720")
+    page.keyboard.press("Enter")
+    expect(page.locator("#passport-line")).to_contain_text(
+        "Record 720 with key N14242", timeout=WORKED_OUT_MS
+    )
+    for text in lanes.all_text_contents():
+        assert "received by c" in text and "done by c" in text
+    assert page.locator("#way .done").count() == 4
+    page.fill("#passport-form [name=record]", "99999999")
+    page.keyboard.press("Enter")
+    expect(page.locator("#passport-error")).to_contain_text("has not been sent yet", timeout=WORKED_OUT_MS)
+    expect(page.locator("#passport-told")).to_be_hidden()
+
+
+def test_the_newest_record_of_a_key_is_followed_from_the_lane(page: Page) -> None:
+    page.click("#kafka [data-rest] summary")
+    page.fill("#kafka [data-who] input", "N342NW")
+    page.click("#kafka [data-follow]", timeout=WORKED_OUT_MS)
+    expect(page.locator("#passport-line")).to_contain_text("with key N342NW", timeout=WORKED_OUT_MS)

@@ -12,25 +12,29 @@ import redis
 from django.utils import translation
 from django.utils.translation import gettext as _
 
+from broker_core.clock import SECOND_US
 from broker_core.errors import CommandError, HighwaterError
 from broker_core.events import Json
 from broker_core.lab.lab import Lab as CoreLab
 from broker_core.lab.panels import PANELS
+from broker_core.lab.passport import FOLLOWED_US, homes, newest_with_key, passport_view, stamp
 from broker_core.lab.patch import diff
 from broker_core.lab.pieces import whole
 from broker_core.lab.trial import tried
+from broker_core.lab.workload.parse import workload_from_json
 from dashboard.errors import Refused, in_words
 from dashboard.labs import selectors
 from dashboard.labs.frames import encode, feed_state
 from dashboard.labs.past.asking import KEPT_S, answer_key, newest_key, reply
 from dashboard.labs.past.kept import KeptLabs, Past, checked, past_of
-from dashboard.labs.past.look import FRAMES, MARKS, TRIAL, Look, come_to
+from dashboard.labs.past.look import FRAMES, MARKS, PASSPORT, TRIAL, Look, come_to
 from dashboard.labs.past.marks import marks_of
 from dashboard.labs.past.messages import by_messages
 from dashboard.labs.past.stepping import Place, by_changes, by_events, by_records
 
 ASKED_EVERY_S = 0.02
 HASH_DIGITS = 16
+AGO_US = 30 * SECOND_US  # by then most records are done
 
 
 class NobodyWaits(Exception):
@@ -84,6 +88,8 @@ def answered(look: Look, kept: KeptLabs, check: Callable[[], None]) -> tuple[int
                 return 200, encode(_marks(look, past, kept, check))
             if look.kind == TRIAL:
                 return 200, encode(_trial(look, past, kept, check))
+            if look.kind == PASSPORT:
+                return 200, encode(_passport(look, past, kept, check))
             if look.kind == FRAMES:
                 return 200, encode(_frames(look, past, kept, check))
             return 200, encode(_view(look, past, kept, check))
@@ -132,6 +138,36 @@ def _trial(look: Look, past: Past, kept: KeptLabs, check: Callable[[], None]) ->
         return {"position": lab.position, **checked(tried(lab, look.order, look.key), check)}
     except CommandError as error:
         raise Refused(400, {error.field.removeprefix("args."): in_words(error)}) from error
+    finally:
+        kept.drop(viewer)
+
+
+def _passport(look: Look, past: Past, kept: KeptLabs, check: Callable[[], None]) -> Json:
+    """Of a record of the lab's workload, as far as the moment that is asked about: on a lab of its own."""
+    viewer = (look.lab, f"{look.look} passport")
+
+    def at(at_us: int, position: int | None = None) -> CoreLab:
+        return kept.at(past, viewer, past.journal.cut(at_us, position), check)[0]
+
+    workload = workload_from_json(
+        past.journal.scenario.workload, past.journal.limits, past.journal.scenario.seed
+    )
+    count = workload.count_until(look.at_us)
+    try:
+        if look.key is not None:
+            record = newest_with_key(workload, look.key, count)
+        else:
+            record = look.record if look.record is not None else workload.count_until(look.at_us - AGO_US)
+        if record >= count:
+            raise CommandError("record", "has not been sent yet: {count} have by then", count=count)
+        sent_us = workload.arrival_us(record)
+        stamps = stamp(at(sent_us - 1), record)
+        at_home = homes(at(sent_us), record)
+        until_us = min(look.at_us, sent_us + FOLLOWED_US)
+        lab = at(until_us, look.until_position if until_us == look.at_us else None)
+        return passport_view(lab, record, at_home, stamps)
+    except CommandError as error:
+        raise Refused(400, {error.field: in_words(error)}) from error
     finally:
         kept.drop(viewer)
 

@@ -1,7 +1,7 @@
 """What somebody asks of a lab's past, checked at the field.
 
 VIEW   at_us, position?, panels?, step? and by?               FRAMES   at_us, until_us, every_us, panels?      MARKS
-TRIAL  at_us?, position?, key?, kind? with lane?, consumer?, count?
+TRIAL  at_us?, position?, key?, kind? with lane?, consumer?, count?      PASSPORT  at_us?, position?, record? or key?
 """
 
 import re
@@ -22,7 +22,7 @@ from dashboard.labs import selectors
 from dashboard.labs.moment import moment_in, moment_of
 from dashboard.models import Lab, StoredView
 
-VIEW, FRAMES, MARKS, TRIAL = "view", "frames", "marks", "trial"
+VIEW, FRAMES, MARKS, TRIAL, PASSPORT = "view", "frames", "marks", "trial", "passport"
 STEPS = ("record", "message", "event", "change")
 CHANGES = ("join", "leave", "crash", "rejoin", "pause", "resume", "slow")
 """What can be tried: who is there, and how fast they are."""
@@ -34,7 +34,10 @@ FIELDS = {
     FRAMES: ("at_us", "until_us", "every_us", "panels", "look"),
     MARKS: ("look",),
     TRIAL: ("at_us", "position", "key", "kind", "lane", "consumer", "count", "look"),
+    PASSPORT: ("at_us", "position", "record", "key", "look"),
 }
+AT_PRESENT = (TRIAL, PASSPORT)
+"""Without a moment these are of the lab's present."""
 _LOOK = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _BY = re.compile(r"[+-]?[0-9]{1,6}")
 
@@ -42,7 +45,8 @@ _BY = re.compile(r"[+-]?[0-9]{1,6}")
 class Look(msgspec.Struct, frozen=True):
     """until_position: None: all that was ordered at at_us belongs to it. step, by: how far from there. look: whose
     it is; number: which one of theirs. deadline: when nobody waits for it any more, seconds since 1970.
-    order: what is tried there, None: nothing. key: who has it is asked, too."""
+    order: what is tried there, None: nothing. key: who has it, or what became of its newest record; record: what
+    became of this one; without either, of one that was sent some time ago."""
 
     lab: str
     kind: str
@@ -59,6 +63,7 @@ class Look(msgspec.Struct, frozen=True):
     deadline: float = 0.0
     order: Json | None = None
     key: str | None = None
+    record: int | None = None
 
 
 def look_of(lab: Lab, kind: str, query: Mapping[str, str]) -> Look:
@@ -81,7 +86,9 @@ def look_of(lab: Lab, kind: str, query: Mapping[str, str]) -> Look:
     }
     if kind == TRIAL:
         given |= {"key": _key(query.get("key")), "order": _order(query)}
-    if kind == TRIAL and "at_us" not in query and "position" not in query:
+    if kind == PASSPORT:
+        given |= {"key": _key(query.get("key")), "record": _record(query)}
+    if kind in AT_PRESENT and "at_us" not in query and "position" not in query:
         given["at_us"] = min(come_to(lab), lab.clock_floor_us)
     elif kind != MARKS:
         moment = moment_of(lab, moment_in(query))
@@ -128,6 +135,16 @@ def _key(text: str | None) -> str | None:
     if text is not None and not 1 <= len(text) <= KEY_MAX:
         raise Refused(400, {"key": _("must be 1 to %(count)d letters") % {"count": KEY_MAX}})
     return text
+
+
+def _record(query: Mapping[str, str]) -> int | None:
+    """The record's number, None where it is not given."""
+    if "record" in query and "key" in query:
+        raise Refused(400, {"record": _("give a record or a key, not both")})
+    text = query.get("record", "0")
+    if not (text.isascii() and text.isdigit() and len(text) <= 15):
+        raise Refused(400, {"record": _("must be a whole number of 0 or more")})
+    return int(text) if "record" in query else None
 
 
 def _order(query: Mapping[str, str]) -> Json | None:

@@ -4,6 +4,7 @@
 import { onLanguage, page, say, speak, words } from "../base/chrome.js";
 import { submit } from "../base/commands.js";
 import { fillCells, textOnce } from "../base/dom.js";
+import { bindKeys } from "../base/keys.js";
 import { figure } from "../base/say.js";
 import { paint } from "../drawing/paint.js";
 import { createFreshness } from "../feed/freshness.js";
@@ -22,6 +23,7 @@ import { createControls, isStopped } from "./controls.js";
 import { createDemo } from "./demo.js";
 import { createFidelity } from "./fidelity.js";
 import { createLane } from "./lanes.js";
+import { createPassport } from "./passport.js";
 import { ROWS_MAX, present, routes } from "./present.js";
 import { createScope } from "./scope.js";
 import { visited } from "./visit.js";
@@ -53,7 +55,9 @@ const whyPanel = createWhyPanel($("why"), {
   laneOf: (id) => laneOf.get(id).root, now: () => ({ view, say, words: words() }), onLight: () => redraw(),
 });
 const lesson = $("lesson") && createLesson($("lesson"));
-const who = createWho(lanes, { current: () => view, past });
+const passport = createPassport({ current: () => view, past });
+const who = createWho(lanes, { current: () => view, past, follow: (key) => passport.open({ key }) });
+bindKeys([{ keys: ["f"], says: "way.open", act: () => passport.open({}) }]);
 const announce = createAnnouncer((text) => { $("announce").textContent = text; }, say);
 const limits = Object.fromEntries(lanes.map(({ id }) => [id, ROWS_MAX]));
 

@@ -8,11 +8,11 @@ import { createTrial, isOvertaken, reasonOf } from "../frame/trial.js";
 
 const WAIT_MS = 300, UNCHANGED = "";
 
-// lanes: [{ id, root }]. current(): the view.
-export function createWho(lanes, { current, past }) {
+// lanes: [{ id, root }]. current(): the view. follow(key): shows the way of its newest record.
+export function createWho(lanes, { current, past, follow }) {
   const trial = createTrial("who", past), forms = lanes.map(({ id, root }) => {
     const form = root.querySelector("[data-who]");
-    return { id, form, told: form.querySelector("[data-told]") };
+    return { id, form, told: form.querySelector("[data-told]"), more: form.querySelector("[data-follow]") };
   });
   let timer = 0, answer = null, error = "";
 
@@ -39,7 +39,10 @@ export function createWho(lanes, { current, past }) {
   }
 
   function tell() {
-    for (const { id, told } of forms) setText(told, answer ? whoWords(answer.lanes[id], say) : error);
+    for (const { id, told, more } of forms) {
+      setText(told, answer ? whoWords(answer.lanes[id], say) : error);
+      more.hidden = answer === null;
+    }
   }
 
   // What can be chosen: who is there now.
@@ -53,8 +56,9 @@ export function createWho(lanes, { current, past }) {
     }
   }
 
-  for (const { form } of forms) {
+  for (const { form, more } of forms) {
     form.addEventListener("input", changed);
+    more.addEventListener("click", () => follow(form.key.value));
     form.addEventListener("submit", (event) => event.preventDefault());
     form.closest("[data-rest]").addEventListener("toggle", write);
   }
