@@ -4,7 +4,7 @@ The request is a short form, and a lab of a comparison gives it back: `request_o
 lab gives what of its course the form can say, so that a lab's own history becomes a comparison's.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from broker_core.clock import SECOND_US
 from broker_core.errors import CommandError
 from broker_core.events import Json
-from broker_core.lab.comparing.history import Order, history_text, read_history, script_of
+from broker_core.lab.comparing.history import ORDERS_MAX, Order, history_text, read_history, script_of
 from broker_core.lab.comparing.ways import CHOSEN_MAX, WAYS, Way, chosen_ways
 from broker_core.lab.fields import whole
 from broker_core.lab.settings import SEED_MAX
@@ -21,7 +21,7 @@ from dashboard.errors import Refused, fields_of
 from dashboard.labs import services
 from dashboard.labs.selectors import is_comparison
 from dashboard.limits import core_limits
-from dashboard.models import Lab
+from dashboard.models import Lab, StoredCommand
 from dashboard.sentences import SENTENCES
 
 STREAMS: Mapping[str, Json] = {
@@ -36,7 +36,7 @@ DEFAULTS: Json = {
     "seed": 7, "history": "10 join\n25 leave c1\n40 crash c2",
 }  # fmt: skip
 _ORDERS = {"join", "leave", "crash", "rejoin", "pause", "resume", "slow"}
-_BACK = {"cluster_crash": "broker_crash", "cluster_come_back": "broker_back"}
+_BROKERS = {"cluster_crash": "broker_crash", "cluster_come_back": "broker_back"}
 
 
 def comparison_open(*, request: Json, visitor: str | None, address: str = "") -> services.OpenedLab:
@@ -157,7 +157,7 @@ def request_of(lab: Lab, lane: str | None = None, until_us: int = 0) -> Json:
         "lab": lab.pk,
         "lane": own["id"],
         "seconds": seconds,
-        "history": "\n".join(order.to_text() for order in _ordered(lab, own["id"], seconds * SECOND_US)),
+        "history": "\n".join(order.to_text() for order in _ordered(lab, own, seconds * SECOND_US)),
     }
 
 
@@ -171,19 +171,25 @@ def _ways_beside(lane: Json) -> list[str]:
     return list(dict.fromkeys([*mine, *wished, *of_model]))[: CHOSEN_MAX - 1]
 
 
-def _ordered(lab: Lab, lane: str, until_us: int) -> Sequence[Order]:
-    """What was done to the consumers of a lane, and to the brokers of one of Kafka, as far as the form can say it."""
-    orders = []
-    for row in lab.commands.filter(state="applied", at_us__lt=until_us).order_by("position"):
-        body = row.body
-        kind = _BACK.get(body["kind"], body["kind"])
-        if body["lane"] not in ("all", lane) or (kind == body["kind"] and kind not in _ORDERS):
+def _ordered(lab: Lab, lane: Json, until_us: int) -> list[Order]:
+    """What was done to the consumers of a lane, and to the brokers of one of Kafka, as far as the form can say it: of
+    consumers with the names that newcomers get there."""
+    kinds = {**{kind: kind for kind in _ORDERS}, **(_BROKERS if lane["model"] == "kafka" else {})}
+    orders: list[Order] = []
+    known = int(lab.scenario["consumers"])
+    applied = StoredCommand.State.APPLIED
+    for row in lab.commands.filter(state=applied, at_us__lt=until_us).order_by("position"):
+        body, args = row.body, row.body["args"]
+        if body["lane"] not in ("all", lane["id"]) or body["kind"] not in kinds:
             continue
-        args = body["args"]
-        number = args.get("broker", args.get("rate", args.get("count")))
-        if kind == "join" and number == 1:
-            number = None
-        who = "" if kind == "join" else body["consumer"] or ""
+        who, number = body["consumer"] or "", args.get("broker", args.get("rate", args.get("count")))
+        if body["kind"] == "join":
+            if who:
+                continue
+            known += number
+            number = None if number == 1 else number
+        elif who and not (who[1:].isdigit() and who[0] == "c" and 1 <= int(who[1:]) <= known):
+            continue
         at_us = row.at_us // 1000 * 1000  # the form's times have three digits after the point
-        orders.append(Order(at_us, kind, who, number))
-    return orders
+        orders.append(Order(at_us, kinds[body["kind"]], who, number))
+    return orders[:ORDERS_MAX]

@@ -153,6 +153,23 @@ def test_a_labs_own_course_fills_the_form_and_keeps_its_lanes_settings(world: Wo
     assert same and all(each.get("topic") == own.get("topic") for each in same)
 
 
+def test_what_the_form_cannot_say_of_a_labs_course_is_left_out(world: World) -> None:
+    lab = world.open()
+    for order in (
+        {"kind": "join", "consumer": "x1"},
+        {"kind": "crash", "consumer": "x1"},
+        {"kind": "join", "args": {"count": 2}},
+        {"kind": "slow", "consumer": "c5", "args": {"rate": 3}},
+    ):
+        world.order(lab, **order)
+        world.run(1)
+    for lane in lab.scenario["lanes"]:
+        given = comparing.request_of(lab, lane["id"], 9_000_000)
+        said = [line.split(" ", 1)[1] for line in given["history"].splitlines()]
+        assert said == ["join 2", "slow c5 3"], lane["id"]
+        comparing.comparison_of(given)
+
+
 def test_a_comparison_is_nobodys_stage_and_its_page_knows_its_end() -> None:
     client = Client()
     client.get("/compare/")
