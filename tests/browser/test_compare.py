@@ -72,6 +72,10 @@ def test_two_ways_run_one_course_and_their_bills_are_sorted_by_any_figure(
     assert guest.text_content("#state-hash") == page.text_content("#state-hash")
     for figure in FIGURES:
         assert values(guest, figure) == values(page, figure), figure
+    # What the pictures show is in tables, too.
+    guest.keyboard.press("t")
+    expect(guest.locator(".column svg[role=img]").first).to_be_hidden()
+    expect(guest.locator(".column").nth(1).locator(".twin tbody tr").first).to_be_visible()
     # Anybody can change it, and has the same form.
     guest.click(".lab-act a")
     expect(guest.locator("#history")).to_have_value(SHORT)

@@ -2,6 +2,9 @@
 
 import { fillCells } from "../base/dom.js";
 import { PICTURES } from "../lane/pictures/all.js";
+import { twin } from "../lane/twins.js";
+
+const TWINS_EVERY_MS = 1000;
 
 // template: of the page. labs: how many are shown. onSort(figure): a figure's name was pressed.
 export function createColumn(template, { labs, onSort }) {
@@ -26,6 +29,17 @@ export function createColumn(template, { labs, onSort }) {
     return lines.get(figure);
   }
 
+  let twinsAt = -Infinity;                              // tables cost more than they are looked at
+
+  function writeTwin(figure, lane, words, label) {
+    const { head: heads, rows } = twin(lane, words);
+    const [head, body] = figure.querySelectorAll(".twin :is(thead tr, tbody)");
+    figure.querySelector(".twin-box").setAttribute("aria-label", label);
+    fillCells(head, heads, "th");
+    while (body.rows.length > rows.length) body.lastElementChild.remove();
+    rows.forEach((cells, place) => fillCells(body.rows[place] ?? body.insertRow(), cells, "td"));
+  }
+
   function set(element, text) {
     if (element.textContent !== text) element.textContent = text;
   }
@@ -33,7 +47,10 @@ export function createColumn(template, { labs, onSort }) {
   return {
     root,
     // lanes: of each lab, null where it has none. captions: of the pictures.
-    write({ name, about, kind, lanes, captions, height, at, say, costs, heads }) {
+    write({ name, about, kind, lanes, captions, height, at, say, words, costs, heads, isForced }) {
+      const isTwinsTurn = isForced || performance.now() - twinsAt > TWINS_EVERY_MS;
+      if (isTwinsTurn) twinsAt = performance.now();
+      if (root.getAttribute("aria-label") !== name) root.setAttribute("aria-label", name);
       fillCells(head, heads, "th");
       set(title, name);
       title.title = about;
@@ -46,6 +63,7 @@ export function createColumn(template, { labs, onSort }) {
         svg.setAttribute("viewBox", `0 0 280 ${height}`);
         svg.setAttribute("aria-label", say(`picture.${lane.picture.kind}_label`));
         PICTURES[lane.picture.kind].render(svg, lane, { say, at: at[place], height, lit: null });
+        if (isTwinsTurn) writeTwin(figures[place], lane, words, [name, captions[place]].filter(Boolean).join(" "));
       });
       for (const { figure, label, about: hint, texts, best, isSorted } of costs) {
         const row = line(figure), button = row.querySelector("button");

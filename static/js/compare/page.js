@@ -90,6 +90,7 @@ function drawFrame(isForced = false) {
     const column = columns.get(id), pair = beside ? [view.lanes[id], other.lanes[id] ?? null] : null;
     column.write({
       ...nameOf(id), lanes: pair ?? [view.lanes[id]], height, at: [view.at_us, other?.at_us], say,
+      words: words(), isForced,
       captions: beside ? names() : [], costs: costsOf(id, found, pair),
       heads: [say("compared.bill"), ...(beside ? [...names(true), say("compared.difference")] : [nameOf(id).name])],
     });

@@ -10,8 +10,8 @@ import { billCovers, heroCovers, listed } from "../lane/covers.js";
 import { laneName, laneTitle } from "../lane/name.js";
 import { overloadWords } from "../lane/overload.js";
 import { sentence, timeLeft } from "../lane/sentence.js";
+import { twin } from "../lane/twins.js";
 import { lessonOf } from "../lesson/words.js";
-import { twin } from "./twins.js";
 
 export const ROWS_MAX = 24;
 const BAR_WIDTH = 312;

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { twin } from "../../../static/js/stage/twins.js";
+import { twin } from "../../../static/js/lane/twins.js";
 import * as clientGrid from "../../../static/js/lane/pictures/client_grid.js";
 import * as hashRing from "../../../static/js/lane/pictures/hash_ring.js";
 import * as partitionGrid from "../../../static/js/lane/pictures/partition_grid.js";

@@ -5,7 +5,7 @@ import test from "node:test";
 
 import { figure } from "../../../static/js/base/say.js";
 import { moved, segments } from "../../../static/js/drawing/slices.js";
-import { twin } from "../../../static/js/stage/twins.js";
+import { twin } from "../../../static/js/lane/twins.js";
 import * as clientGrid from "../../../static/js/lane/pictures/client_grid.js";
 import * as hashRing from "../../../static/js/lane/pictures/hash_ring.js";
 import * as partitionGrid from "../../../static/js/lane/pictures/partition_grid.js";
