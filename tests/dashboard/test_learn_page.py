@@ -15,6 +15,7 @@ from django.utils import translation
 
 from broker_core.lab.lab import Lab as CoreLab
 from broker_core.lab.lesson.file import read_file, scenario_from_text, shelf
+from broker_core.lab.lesson.frames import KINDS
 from dashboard import lessons
 from dashboard.course import CHAPTERS, LEVELS, START
 from dashboard.labs import services
@@ -337,3 +338,18 @@ def test_first_frame_has_the_panel_with_all_that_later_frames_write(language: st
     assert 'id="lesson"' not in draw(
         {name: part for name, part in view.items() if name != "lesson"}, language
     )
+
+
+def test_pages_find_each_kind_of_thing_that_a_frame_may_point_at() -> None:
+    source = Path("static/js/lesson/things.js").read_text(encoding="utf-8")
+    found = {
+        page: tuple(
+            re.findall(
+                r"^  (\w+):",
+                re.search(rf"^const {page.upper()} = {{\n(.*?)^}};", source, re.MULTILINE | re.DOTALL)[1],
+                re.MULTILINE,
+            )
+        )
+        for page in KINDS
+    }
+    assert found == dict(KINDS)

@@ -6,6 +6,7 @@ Part of a step's JSON, under "frame", all of it optional: `{"word", "stop_us", "
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from broker_core.errors import CommandError, Names
@@ -18,6 +19,23 @@ STAGE, CLUSTER, GROUPS = "stage", "cluster", "groups"
 PULSAR, TUBEMQ, RABBITMQ = "pulsar", "tubemq", "rabbitmq"
 PAGES = (STAGE, CLUSTER, GROUPS, PULSAR, TUBEMQ, RABBITMQ)
 """Where a lesson is watched: with all lanes on the Stage, or on the page of one lane that has more of it."""
+KINDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        STAGE: (
+            "lane", "picture", "say", "consumer", "partition", "lag", "hands", "figure", "queue", "ready", "timer",
+        ),
+        CLUSTER: ("broker", "client", "link", "controller", "hw", "leo", "copy", "partition", "panel"),
+        GROUPS: (
+            "member", "consumer", "timer", "partition", "committed", "lag", "status", "state", "panel",
+        ),
+        PULSAR: ("consumer", "entry", "mark", "read", "panel"),
+        TUBEMQ: (
+            "consumer", "timer", "takes", "has", "releases", "registers", "broker", "partition", "panel",
+        ),
+        RABBITMQ: ("queue", "exchange", "consumer", "publisher", "ready", "key", "way", "panel"),
+    }
+)  # fmt: skip
+"""What a page can point at; static/js/lesson/things.js finds it there."""
 WORD_MAX, PLATE_MAX, PLATE_WORDS_MAX, POINT_MAX = 28, 28, 3, 80
 WAY_S = 3
 """How long a way from one frame to the next lasts for who watches, where its speed is not given."""
@@ -47,9 +65,11 @@ PLAIN = Frame()
 """Of a caption that says nothing more."""
 
 
-def frame_from_json(raw: object, where: str, at_us: int, lanes: Mapping[str, Collection[str]]) -> Frame:
-    """Check the frame of a caption at at_us. lanes: id -> the pages that it has beside the Stage. Raises CommandError
-    at the field that is wrong, which begins with `where`."""
+def frame_from_json(
+    raw: object, where: str, at_us: int, lanes: Mapping[str, Collection[str]], home: str
+) -> Frame:
+    """Check the frame of a caption at at_us. lanes: id -> the pages that it has beside the Stage. home: the lesson's
+    own page. Raises CommandError at the field that is wrong, which begins with `where`."""
     if not isinstance(raw, dict):
         raise CommandError(where, "must be an object")
     refuse_unknown(raw, _FIELDS, f"{where}.", where)
@@ -67,6 +87,12 @@ def frame_from_json(raw: object, where: str, at_us: int, lanes: Mapping[str, Col
         isinstance(point, str) and len(point) <= POINT_MAX and point.isprintable() and _POINT.fullmatch(point)
     ):
         raise CommandError(f"{where}.point", "must be a kind and an id, as broker:2")
+    if point is not None and (kind := point.partition(":")[0]) not in KINDS[page or home]:
+        raise CommandError(
+            f"{where}.point",
+            "page {page} has no {kind} to point at; it has {names}",
+            page=page or home, kind=kind, names=Names(KINDS[page or home]),
+        )  # fmt: skip
     if "plate" in given and point is None:
         raise CommandError(f"{where}.plate", "belongs to a pointer: say at what, with point")
     stop_us = None

@@ -187,7 +187,7 @@ def lesson_from_json(raw: object, lanes: Mapping[str, Collection[str]], limits: 
         page=page,
         lasts_us=lasts_us,
         lanes=_lanes(raw.get("lanes", {}), f"{where}.lanes", ids),
-        steps=_steps(raw.get("steps", []), f"{where}.steps", lasts_us, lanes, limits),
+        steps=_steps(raw.get("steps", []), f"{where}.steps", lasts_us, lanes, limits, page),
         checks=tuple(
             _check(entry, f"{where}.checks.{place}", lasts_us, ids)
             for place, entry in enumerate(_list(raw.get("checks", []), f"{where}.checks", CHECKS_MAX))
@@ -209,7 +209,7 @@ def _lanes(raw: object, where: str, ids: Collection[str]) -> dict[str, Text]:
 
 
 def _steps(
-    raw: object, where: str, lasts_us: int, lanes: Mapping[str, Collection[str]], limits: Limits
+    raw: object, where: str, lasts_us: int, lanes: Mapping[str, Collection[str]], limits: Limits, page: str
 ) -> tuple[Step, ...]:
     steps: list[Step] = []
     for place, entry in enumerate(_list(raw, where, STEPS_MAX)):
@@ -233,7 +233,7 @@ def _steps(
         if "frame" in entry:
             if caption is None:
                 raise CommandError(f"{here}.frame", "belongs to a caption: give it one")
-            frame = frame_from_json(entry["frame"], f"{here}.frame", at_us, lanes)
+            frame = frame_from_json(entry["frame"], f"{here}.frame", at_us, lanes, page)
         order = _order(entry["order"], place, f"{here}.order", lanes, limits) if "order" in entry else None
         steps.append(Step(at_us, caption, order, frame))
     _check_stops(steps, where, lasts_us)

@@ -4,7 +4,7 @@
 import { draw, round } from "../drawing/shapes.js";
 
 const SVG = "http://www.w3.org/2000/svg";
-const PAD = 6, RIM = 5, REACH = 34, TALL = 34, EDGE = 8, CORNER = 8, LETTER = 8.4, WIDE = 15.4;
+const PAD = 6, RIM = 5, REACH = 34, TALL = 34, EDGE = 8, CORNER = 8, REST_MS = 200, LETTER = 9, WIDE = 16;
 
 export const plateWidth = (text) =>
   Math.ceil([...text].reduce((sum, letter) => sum + (letter > "\u2e80" ? WIDE : LETTER), 24));
@@ -67,6 +67,7 @@ export function createPointer(find) {
   function point() {
     isDue = false;
     const thing = find(), box = thing && boxOf(thing.elements);
+    if (!thing) scrolledFor = null;
     if (!box) return clear();
     if (scrolledFor !== thing.key) {
       scrolledFor = thing.key;
@@ -79,13 +80,18 @@ export function createPointer(find) {
   }
 
   function clear() {
+    if (shown) draw(root, []);
     shown = "";
-    draw(root, []);
   }
 
+  // A new thing is pointed at when the pictures have come to rest, so that the page scrolls once.
   const later = () => {
-    if (!isDue) requestAnimationFrame(point);
+    if (isDue) return;
     isDue = true;
+    const isNew = (find()?.key ?? null) !== scrolledFor;
+    if (isNew) clear();                                 // it is not about what is said now
+    if (isNew) setTimeout(point, REST_MS);
+    else requestAnimationFrame(point);
   };
 
   function scrollTo(elements) {

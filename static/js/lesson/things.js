@@ -2,7 +2,6 @@
 // as "consumer:c3@kafka". A page's pictures say what their shapes are by data attributes and by the shapes' ids.
 
 import { shapeOf } from "../drawing/shapes.js";
-import { namedShapes } from "../drawing/named.js";
 
 const all = (root, selector) => [...root.querySelectorAll(selector)];
 const data = (name, id) => `[data-${name}="${CSS.escape(id)}"]`;
@@ -10,9 +9,9 @@ const data = (name, id) => `[data-${name}="${CSS.escape(id)}"]`;
 const shapes = (root, isIt) => all(root, "svg *").filter((element) => isIt(shapeOf(element)?.id ?? ""));
 const withIds = (root, ...ids) => shapes(root, (id) => ids.includes(id));
 const beginning = (root, ...starts) => shapes(root, (id) => starts.some((start) => id.startsWith(start)));
-// Rows of a table, or items of a list, that begin with a name.
-const rows = (root, selector, name) =>
-  all(root, selector).filter((row) => row.textContent.trim().split(/[\s:·]/)[0] === name);
+// Elements that have a name in a part of their own; of a row in its first cell.
+const says = (element, name) => [element, ...all(element, "*")].some((part) => part.textContent.trim() === name);
+const rows = (root, selector, name) => all(root, selector).filter((row) => says(row.cells?.[0] ?? row, name));
 const byId = (root, ids) => ids.map((id) => root.querySelector(`#${id}`)).filter(Boolean);
 // A kind whose ids are names of the page's own parts.
 const parts = (table) => (root, id) => byId(root, table[id] ?? []);
@@ -48,7 +47,7 @@ const marks = (root, broker, mark, ids) => {
 };
 const replicaOf = (element) => element.closest("[data-replica]")?.dataset.replica ?? element.dataset.of;
 const GROUPS = {
-  member: (root, id) => rows(root, "#members > *", id),
+  member: (root, id) => rows(root, "[data-member]", id),
   consumer: (root, id) => withIds(root, `life-name-${id}`, `life-dot-${id}`),
   timer: (root, id) => withIds(root, `face-${id}`, `ring-${id}`, `left-${id}`),
   partition: (root, id) => shapes(root, (shape) => shape === `part-${id}` || shape.startsWith(`cell-${id}-`)),
@@ -126,9 +125,8 @@ export function elementsOf(root, item, point) {
     const section = all(root, `[data-lane]${lane ?? (isLane ? id : null) ? data("lane", lane ?? id) : ""}`);
     return find ? section.flatMap((each) => find(each, id)) : [];
   }
+  if (!find) return [];
   // Of lanes side by side the one that is named, else the page's own; what stands beside the canvases is no lane's.
   const canvas = root.querySelector(lane ? data("canvas", lane) : "[data-canvas][data-current]");
-  const found = find ? [canvas, root].filter(Boolean).map((each) => find(each,
-    id)).find(({ length }) => length) ?? [] : null;
-  return found ?? namedShapes(root, point);
+  return [canvas, root].filter(Boolean).map((each) => find(each, id)).find(({ length }) => length) ?? [];
 }
