@@ -11,14 +11,14 @@ import { createLabBar } from "../frame/lab_bar.js";
 import { createLanes } from "./lanes.js";
 import { readForm } from "./read.js";
 
-const CHECK_AFTER_MS = 350;
+const CHECK_AFTER_MS = 350, SETTLES_MS = 500, SETTLES_TRIES = 40;
 const $ = (id) => document.getElementById(id);
 const form = $("settings"), notice = createNotice($("notice")), apply = $("apply"), byHand = $("copy-by-hand");
 const lanes = createLanes({
   rows: $("lane-rows"), parts: $("lane-parts"), tabs: $("lane-tabs"), most: 8, onChange: changed,
   blanks: [...form.querySelectorAll("[data-add-lane]")],
 });
-let timer = 0, asked = 0, judged = null;
+let timer = 0, asked = 0, judged = null, isSettling = false;
 
 const read = () => readForm(form, lanes.all(), page.workload);
 
@@ -72,7 +72,7 @@ function write() {
     ];
     $("judged").textContent = said.filter(Boolean).join(" ") || say("settings.panel.none");
   }
-  if (apply) apply.disabled = !isRight || !orders.length || !page.owner;
+  if (apply) apply.disabled = isSettling || !isRight || !orders.length || !page.owner;
 }
 
 function fail(error) {
@@ -107,8 +107,19 @@ apply?.addEventListener("click", async () => {
   } catch (error) {
     fail(error);
   }
-  setTimeout(check, CHECK_AFTER_MS);
+  await settle();
 });
+
+// Orders are stored at once and carried out a moment later: until then the same press would give them twice.
+async function settle() {
+  isSettling = true;
+  for (let tries = 0; tries < SETTLES_TRIES; tries += 1) {
+    await new Promise((done) => { setTimeout(done, SETTLES_MS); });
+    if (!(await check())?.orders?.length) break;
+  }
+  isSettling = false;
+  write();
+}
 
 form.addEventListener("click", async ({ target }) => {
   const button = target.closest("[data-copy]");
