@@ -39,7 +39,7 @@ LESSON = {
     "lesson.frames": _("Frames of the lesson"),
     "lesson.back": _("Back"),
     "lesson.next": pgettext_lazy("frame", "Next"),
-    "lesson.to_end": _("Play to the end"),
+    "lesson.to_end": pgettext_lazy("frame", "To the end"),
     "lesson.place": _("{number}/{total}"),
     "lesson.stop": _("Frame {number}: {word}, {time}"),
     "lesson.way": _("On the way to frame {number}."),

@@ -10,7 +10,7 @@ import { momentHash } from "../lane/moment_link.js";
 import { frameShown, isInFrames, isOnWay, placeOf, stopsOf, whereOf } from "./frames.js";
 import { createPointer } from "./pointer.js";
 import * as line from "./stops.js";
-import { PAGES, elementsOf } from "./things.js";
+import { PAGES, elementsOf, laneOf } from "./things.js";
 
 const $ = (id) => document.getElementById(id);
 const SWIPE_LEAST = 60, SPEED_LEAST = 0.1, SPEED_MOST = 20;
@@ -88,7 +88,8 @@ export function createGuide({ send, current, past, lane }) {
     const frame = frameShown(view), key = frame && `${frame.at_us}`;
     if (lane !== null || key === laneShown) return;
     laneShown = key;
-    const tab = frame?.lane && document.querySelector(`[data-tab="${CSS.escape(frame.lane)}"]:not([aria-current])`);
+    const shown = frame && (frame.lane ?? (frame.point ? laneOf(frame.point) : null));
+    const tab = shown && document.querySelector(`[data-tab="${CSS.escape(shown)}"]:not([aria-current])`);
     tab?.click();
   }
 

@@ -116,13 +116,20 @@ export function thingOf(point) {
   return { kind: point.slice(0, cut), id: point.slice(cut + 1, end), lane: at > cut ? point.slice(at + 1) : null };
 }
 
+const OF_LANES = ["lane", "picture", "say", "queue", "ready"];
+
+// The lane of the Stage that shows it; null where each does.
+export function laneOf(point) {
+  const { kind, id, lane } = thingOf(point);
+  return lane ?? (OF_LANES.includes(kind) ? id : null);
+}
+
 // The elements below root that show a thing; item: of PAGES, the page's own. A lane of the Stage is named by lane and
 // picture themselves.
 export function elementsOf(root, item, point) {
   const { kind, id, lane } = thingOf(point), find = PAGES[item]?.[kind];
   if (item === "stage") {
-    const isLane = ["lane", "picture", "say", "queue", "ready"].includes(kind);
-    const section = all(root, `[data-lane]${lane ?? (isLane ? id : null) ? data("lane", lane ?? id) : ""}`);
+    const own = laneOf(point), section = all(root, own === null ? "[data-lane]" : data("lane", own));
     return find ? section.flatMap((each) => find(each, id)) : [];
   }
   if (!find) return [];
