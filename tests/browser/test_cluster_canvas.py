@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.conftest import THREE, open_cluster, save, wait_frame, wait_text
+from tests.browser.conftest import THREE, open_cluster, save, wait_text
 from tests.browser.story_clock import let_pass
 from tests.supervisor.site import SupervisedSite
 
@@ -124,7 +124,7 @@ def test_lanes_of_one_lesson_stand_side_by_side_and_another_ones_is_pressed(
     page.wait_for_url(re.compile("/lab/"))
     lab = re.sub(r"(/lab/[^/]+).*", r"\1", page.url)
     page.goto(f"{lab}/kafka/cluster/?lane=acks_1")
-    wait_frame(page)
+    page.wait_for_selector('[data-canvas="acks_all"] [data-acks]')
     expect(page.locator(".canvas:visible")).to_have_count(3)
     assert page.evaluate(INSIDE) == []
     tops = page.eval_on_selector_all(

@@ -23,12 +23,13 @@ export function layout(cluster, places, name, { say, chosen = null }) {
 }
 
 function frame(id, broker, box, { copy, isLeader, chosen, say }) {
+  const around = Math.min(AROUND, box.x - 1);
   const stage = stageOf(broker), isChosen = chosen === nodeName(id), shapes = [];
   const classes = ["node", stage, isLeader && "leads", copy && !copy.is_in_isr && "outside"].filter(Boolean);
   if (isChosen) {
     shapes.push({
-      id: `around-${id}`, tag: "rect", x: box.x - AROUND, y: box.y - AROUND, width: round(box.width + 2 * AROUND),
-      height: round(box.height + 2 * AROUND), rx: 9, class: "around",
+      id: `around-${id}`, tag: "rect", x: round(box.x - around), y: box.y - around, rx: 9, class: "around",
+      width: round(box.width + 2 * around), height: round(box.height + 2 * around),
     });
   }
   shapes.push({

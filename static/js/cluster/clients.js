@@ -7,7 +7,8 @@ import { paint } from "../drawing/paint.js";
 import { round } from "../drawing/shapes.js";
 import { clientWords, nodeWords } from "./names.js";
 
-const PAD = 12, FLIGHTS_MOST = 5, FLIGHT = 21, SWATCH = 16, SMALL = 13, SANS = 0.87, CHIP = 20, AROUND = 4;
+const PAD = 12, FLIGHTS_MOST = 5, FLIGHT = 21, SWATCH = 16, SMALL = 13, SANS = 0.87, CHIP = 20, AROUND = 4, TITLE = 74,
+  CHIP_PAD = 8, CHIP_GAP = 4;
 const ACKS = [0, 1, -1], ACKS_WIDTHS = { 0: 34, 1: 34, "-1": 44 };
 
 // shown: name of the producer that is shown. rate: records a second of the lane's own, or null. leader: a broker's id.
@@ -99,14 +100,14 @@ function client(name, cluster, box, chosen, say) {
 
 // Other producers, from the right; who has no room is counted.
 function chips(names, cluster, right, box, chosen, say) {
-  const shapes = [], room = box.width - 2 * PAD - 76;
+  const shapes = [], room = box.width - 2 * PAD - TITLE;
   let x = right, used = 0;
   const fits = names.filter((name) => {
-    used += widthOf(nodeWords(name, say)) * SANS + 18;
+    used += Math.ceil(widthOf(nodeWords(name, say)) * SANS) + CHIP_PAD + CHIP_GAP;
     return used <= room;
   });
   for (const name of fits.reverse()) {
-    const text = nodeWords(name, say), width = Math.ceil(widthOf(text) * SANS) + 12;
+    const text = nodeWords(name, say), width = Math.ceil(widthOf(text) * SANS) + CHIP_PAD;
     x -= width;
     shapes.push({
       id: `client-${name}`, tag: "rect", x, y: box.y + 7, width, height: CHIP, rx: 10, role: "button",
@@ -118,15 +119,24 @@ function chips(names, cluster, right, box, chosen, say) {
     shapes.push({
       id: `client-name-${name}`, tag: "text", x: round(x + width / 2), y: box.y + 21, class: "mid on-node", text,
     });
-    x -= 6;
+    x -= CHIP_GAP;
   }
-  if (fits.length < names.length) {
-    shapes.push({
-      id: "more-producer", tag: "text", x: right, y: box.y + 52, class: "n m end on-node",
-      text: `+${names.length - fits.length}`,
-    });
-  }
-  return shapes;
+  const hidden = names.filter((name) => !fits.includes(name));
+  return [...shapes, ...more("producer", hidden, { x: right - 24, y: box.y + 48, chosen, cluster, say })];
+}
+
+// How many have no room; pressed it chooses the next of them.
+function more(kind, hidden, { x, y, chosen, cluster, say }) {
+  if (!hidden.length) return [];
+  const next = hidden.find((name) => inTurn([name, chosen ?? ""])[0] === chosen) ?? hidden[0];
+  return [
+    { id: `more-${kind}`, tag: "text", x, y, class: "n m on-node", text: `+${hidden.length}` },
+    {
+      id: `more-hit-${kind}`, tag: "rect", x: x - 4, y: y - 15, width: 30, height: 22, rx: 4, class: "hit-client",
+      role: "button", "data-part": next, tabindex: -1, "aria-pressed": "false",
+      "aria-label": clientWords(next, cluster, say),
+    },
+  ];
 }
 
 // reader: {name, color, position} of who reads the partition, or null. colors: consumer -> colour.
@@ -165,13 +175,15 @@ export function consumersShapes(cluster, places, { name, reader, colors, chosen,
       text: say(places.isWide ? "cluster.nobody_reads" : "cluster.nobody_reads_short", { partition: name }),
     });
   }
-  const others = all.filter((one) => one !== reader?.name), words = say("cluster.other_partitions");
+  const rest = all.filter((one) => one !== reader?.name), isChosen = (one) => one === chosen;
+  const others = [...rest.filter(isChosen), ...rest.filter((one) => !isChosen(one))];
+  const words = say("cluster.other_partitions");
   const hasWords = places.isWide && reader !== null && others.length > 0;
   const room = right - left - (hasWords ? widthOf(words) * SANS + 8 : 0);
   let x = left, shown = 0;
   for (const one of others) {
-    const width = SMALL + 5 + Math.ceil(widthOf(one) * SANS), rest = others.length - shown > 1 ? 30 : 0;
-    if (x + width + rest > left + room) break;
+    const width = SMALL + 5 + Math.ceil(widthOf(one) * SANS), kept = others.length - shown > 1 ? 30 : 0;
+    if (x + width + kept > left + room) break;
     shapes.push(...consumer(one, cluster, { x, y: box.y + 62, size: SMALL, width, colors, chosen, say }));
     shapes.push({
       id: `client-name-${one}`, tag: "text", x: x + SMALL + 5, y: box.y + 73, class: "m on-node", of: one, text: one,
@@ -179,11 +191,7 @@ export function consumersShapes(cluster, places, { name, reader, colors, chosen,
     x += width + 12;
     shown += 1;
   }
-  if (shown < others.length) {
-    shapes.push({
-      id: "more-consumer", tag: "text", x, y: box.y + 73, class: "n m on-node", text: `+${others.length - shown}`,
-    });
-  }
+  shapes.push(...more("consumer", others.slice(shown), { x, y: box.y + 73, chosen, cluster, say }));
   if (hasWords) {
     shapes.push({ id: "others-words", tag: "text", x: right, y: box.y + 73, class: "m end on-node", text: words });
   }

@@ -4,7 +4,7 @@
 import { number } from "../base/say.js";
 import { round } from "../drawing/shapes.js";
 
-const PAD = 12, BOX = 214, BOX_LEAST = 112, GAP = 120, GAP_MOST = 260, GAP_LEAST = 44, GAP_NARROW = 8;
+const PAD = 12, PAD_ALONE = 3, BOX = 214, BOX_LEAST = 112, GAP = 120, GAP_MOST = 260, GAP_LEAST = 44, GAP_NARROW = 8;
 const CLIENT = 84, CLIENT_WIDTH = 240, CLIENTS_BELOW = 26, CONTROLLER_BELOW = 34, ALONE = 8;
 const FOLDED = 44, FOLDED_GAP = 10;
 const LEVEL = 40, LEVELS_MOST = 2, ROWS_APART = 26, FEW = 4, TOP = 5, BOTTOM = 5;
@@ -19,7 +19,8 @@ export const WIDE = 700, ROOMY = 180;
 // boxes, log: {top, base: px from a box's top, x, width: of the strip, room: px at its left}}
 export function placesOf(cluster, { width, height, held, highest = 0, ...more }) {
   const { leader = null, hasClients = true, hasController = true } = more;
-  const isWide = width >= WIDE, pad = hasClients ? PAD : 1, inner = width - 2 * pad, ids = Object.keys(cluster.brokers);
+  const isWide = width >= WIDE, pad = hasClients ? PAD : PAD_ALONE, inner = width - 2 * pad,
+    ids = Object.keys(cluster.brokers);
   const isFew = ids.length <= FEW;
   const full = ids.filter((id) => isFew || held.includes(id));
   const others = ids.filter((id) => !full.includes(id));

@@ -237,6 +237,21 @@ test("the reader of the partition is named with its position, the others in thei
   assert.equal(drawn(view, WIDE, { chosen: "producer" }).lines.filter(({ client }) => client === "producer").length, 3);
 });
 
+test("who has no room is counted, and pressing the count chooses one after the other", () => {
+  const view = crowd();
+  const next = (chosen) => drawn(view, WIDE, { words: brief, chosen }).of("more-hit-consumer")["data-part"];
+  const first = next(null), second = next(first);
+  assert.ok(first !== second && second !== next(second));
+  assert.ok(drawn(view, WIDE, { words: brief, chosen: first }).of(`swatch-${first}`));
+  for (const writer of ["writer-1", "writer-2", "writer-3"]) {
+    view.cluster.clients[writer] = { kind: "producer", condition: "running", verbs: ["pause_writer"] };
+    view.cluster.producers[writer] = structuredClone(Object.values(view.cluster.producers)[0]);
+  }
+  const { of } = drawn(view, WIDE, { words: (code) => (code === "cluster.producer" ? "Producer" : "x") });
+  assert.ok(of("client-writer-1") && of("client-writer-2") && of("more-producer").text === "+1");
+  assert.equal(of("more-hit-producer")["data-part"], "writer-3");
+});
+
 test("acks is a switch with three places of which one is pressed, and in flight are its places for the leader", () => {
   const view = structuredClone(sending), [[, producer]] = Object.entries(view.cluster.producers);
   producer.acks = 1;
