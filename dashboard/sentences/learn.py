@@ -7,6 +7,15 @@ LEARN = {
     "learn.sub": _("{count} lessons with captions and numbers that check themselves, at your own pace"),
     # Finding
     "learn.search": _("Search lessons"),
+    # The hand-out
+    "handout": _("Hand-out, one A4 sheet"),
+    "handout.title": _("Hand-out"),
+    "handout.about": _("Two sides of one A4 sheet: the frames on the front, questions on the back."),
+    "handout.back": _("Back to the lesson"),
+    "handout.print": _("Print"),
+    "handout.questions": _("Questions"),
+    "handout.answers": _("Answers"),
+    "handout.same": _("Every figure is of the lesson's own run, which is the same each time."),
     "learn.levels": _("Level"),
     "learn.level.all": _("All levels"),
     "learn.level.first": _("First"),

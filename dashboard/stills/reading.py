@@ -25,8 +25,9 @@ def still_of(view: Json, *, shows_replicas: bool) -> Json:
     """shows_replicas: a Kafka lane is about its log and replicas, not about its group."""
     names = view["lane_order"][:LANES_MAX]
     lanes = [view["lanes"][name] for name in names]
-    if len({lane["model"] for lane in lanes}) > 1:
-        crashed_us = min(lane["bill"]["at_us"] for lane in lanes if lane["bill"])
+    crashes = [lane["bill"]["at_us"] for lane in lanes if lane["bill"] and lane["bill"]["kind"] == "crash"]
+    if len({lane["model"] for lane in lanes}) > 1 and crashes:
+        crashed_us = min(crashes)
         read = [_detector(lane, view["at_us"], crashed_us) for lane in lanes]
     else:
         read = [_lane(lane, shows_replicas) for lane in lanes]

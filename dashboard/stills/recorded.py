@@ -1,4 +1,5 @@
-"""The stills' numbers as a file, which a test compares with what the engine says."""
+"""The stills' numbers as files, of each lesson's key frame and of all of its frames; a test compares them with
+what the engine says."""
 
 import json
 from collections.abc import Collection
@@ -8,13 +9,14 @@ from typing import Any
 
 from broker_core.lab.lesson.file import read_file, scenario_from_text, shelf
 from broker_core.lab.lesson.frames import CLUSTER
-from broker_core.lab.lesson.play import view_at
+from broker_core.lab.lesson.play import in_frames, view_at
 from broker_core.lab.scenario import Scenario
 from dashboard.course import places
 from dashboard.stills.reading import still_of
 
 Json = dict[str, Any]
 FILE = Path(__file__).parent / "recorded.json"
+FRAMES_FILE = FILE.with_name("frames.json")
 ABOUT_REPLICAS = "replication"
 
 
@@ -25,22 +27,48 @@ def recorded() -> dict[str, Json]:
     return found
 
 
+@cache
+def recorded_frames() -> dict[str, list[Json]]:
+    """Lesson -> the numbers of a still of each of its frames, in turn."""
+    found: dict[str, list[Json]] = json.loads(FRAMES_FILE.read_text(encoding="utf-8"))
+    return found
+
+
 def played(name: str) -> Json:
-    """The same for one lesson, from the engine. Raises KeyError for one that is not there."""
-    place = places()[name]
+    """The key frame's still of one lesson, from the engine. Raises KeyError for one that is not there."""
     scenario = scenario_from_text(read_file(shelf()[name]))
-    view = view_at(scenario, round(place.key_s * 1_000_000))
-    return still_of(view, shows_replicas=place.chapter == ABOUT_REPLICAS or _page(scenario) == CLUSTER)
+    view = view_at(scenario, round(places()[name].key_s * 1_000_000))
+    return still_of(view, shows_replicas=_shows_replicas(name, scenario))
+
+
+def played_frames(name: str) -> list[Json]:
+    """The same of all of its frames, at the moments where it stops for them."""
+    scenario = scenario_from_text(read_file(shelf()[name]))
+    shows_replicas = _shows_replicas(name, scenario)
+    stops = [still_of(lab.view(), shows_replicas=shows_replicas) for _stop_us, lab in in_frames(scenario)]
+    return stops[:-1]  # the last one is the lesson's end
+
+
+def _shows_replicas(name: str, scenario: Scenario) -> bool:
+    return places()[name].chapter == ABOUT_REPLICAS or _page(scenario) == CLUSTER
 
 
 def record(names: Collection[str] = ()) -> dict[str, Json]:
-    """Play these lessons, or all, and write the file."""
+    """Play these lessons, or all, and write both files. -> the stills of the key frames"""
     chosen = names or places()
-    kept = {name: still for name, still in recorded().items() if name in places()} if FILE.exists() else {}
-    stills = kept | {name: played(name) for name in chosen}
-    lines = [f"{json.dumps(name)}: {json.dumps(stills[name])}" for name in sorted(stills)]
-    FILE.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+    _write(FRAMES_FILE, {name: played_frames(name) for name in chosen})
+    stills = _write(FILE, {name: played(name) for name in chosen})
     recorded.cache_clear()
+    recorded_frames.cache_clear()
+    return stills
+
+
+def _write(file: Path, found: Json) -> Json:
+    """Into the file, beside those of other lessons that are there already."""
+    before = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    stills = {name: still for name, still in before.items() if name in places()} | found
+    lines = [f"{json.dumps(name)}: {json.dumps(stills[name])}" for name in sorted(stills)]
+    file.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
     return stills
 
 

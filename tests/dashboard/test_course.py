@@ -5,7 +5,7 @@ import pytest
 from broker_core.lab.lesson.file import read_file, scenario_from_text, shelf
 from dashboard.course import CHAPTERS, LEVELS, START, places
 from dashboard.stills.drawing import draw
-from dashboard.stills.recorded import played, recorded
+from dashboard.stills.recorded import played, played_frames, recorded, recorded_frames
 
 NOT_SLOW = {*START, *(next(iter(levels["first"])) for levels in CHAPTERS.values())}
 
@@ -46,6 +46,22 @@ def test_every_lesson_has_a_still() -> None:
 def test_still_is_what_the_engine_says_at_the_key_frame(name: str) -> None:
     """After a change of a lesson or of the rules: python manage.py record_stills"""
     assert played(name) == recorded()[name]
+
+
+@pytest.mark.parametrize("name", shelf())
+def test_every_frame_of_a_lesson_has_a_still(name: str) -> None:
+    stills = recorded_frames()[name]
+    assert len(stills) == len(lesson(name).frames())
+    for still in stills:
+        assert draw(still, lesson(name).lanes, "zh").startswith("<svg")
+
+
+@pytest.mark.parametrize(
+    "name", [each if each in START else pytest.param(each, marks=pytest.mark.slow) for each in shelf()]
+)
+def test_the_stills_of_its_frames_are_what_the_engine_says_there(name: str) -> None:
+    """After a change of a lesson or of the rules: python manage.py record_stills"""
+    assert played_frames(name) == recorded_frames()[name]
 
 
 @pytest.mark.parametrize("name", shelf())
