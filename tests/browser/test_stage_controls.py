@@ -116,6 +116,7 @@ def test_copied_link_opens_the_same_lab_at_that_moment(
     guest.goto(link)
     expect(guest.locator("#behind")).to_contain_text("before now")
     assert guest.get_attribute("#main", "data-lab") == lab and "#" not in guest.url
+    assert re.search("#at_us=[0-9]+&position=[0-9]+", link)  # of the pause as well: it is the same state
     expect(guest.locator(".clock")).to_have_text(clock or "")
     assert (
         guest.locator('#kafka [data-consumer="c4"]').count() == 1

@@ -8,11 +8,11 @@ const TWINS_EVERY_MS = 1000;
 
 // template: of the page. labs: how many are shown. onSort(figure): a figure's name was pressed.
 export function createColumn(template, { labs, onSort }) {
-  const root = template.content.firstElementChild.cloneNode(true), body = root.querySelector("tbody");
+  const root = template.content.firstElementChild.cloneNode(true), body = root.querySelector(".costs tbody");
   const first = root.querySelector("figure"), figures = [first];
   while (figures.length < labs) figures.push(first.parentElement.appendChild(first.cloneNode(true)));
   root.toggleAttribute("data-two", labs > 1);
-  const head = root.querySelector("thead tr");
+  const head = root.querySelector(".costs thead tr");
   const title = root.querySelector("h2"), model = root.querySelector(".head p"), lines = new Map();
 
   function line(figure) {

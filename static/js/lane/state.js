@@ -6,7 +6,8 @@ import { ask } from "../base/requests.js";
 
 const RESTS_MS = 400, UNKNOWN = { position: null, hash: "" };
 
-// past: the look at what was. changed(): a paused lab's state is known. -> of what the page shows now
+// past: the look at what was. changed(): a paused lab's state is known. -> {now(): of what the page shows, place(): a
+// promise of the moment that it shows, as a link names it}
 export function createState({ past, current, changed }) {
   let known = { key: "", ...UNKNOWN }, timer = 0, askedFor = "";
 
@@ -22,7 +23,7 @@ export function createState({ past, current, changed }) {
     }
   }
 
-  return () => {
+  function now() {
     if (past.isLooking()) return past.isShown() ? { position: past.place().position, hash: past.hash() } : UNKNOWN;
     const view = current(), key = keyOf(view);
     if (view.playing || !past.canLook) return UNKNOWN;
@@ -33,5 +34,15 @@ export function createState({ past, current, changed }) {
       timer = setTimeout(find, RESTS_MS, key, view.at_us);
     }
     return UNKNOWN;
-  };
+  }
+
+  // While the lab runs, and where nobody could say, all that was ordered at that time belongs to it.
+  async function place() {
+    if (past.isShown()) return past.place();
+    const view = current(), key = keyOf(view);
+    if (!view.playing && known.key !== key) await find(key, view.at_us);
+    return { at_us: view.at_us, position: !view.playing && known.key === key ? known.position : null };
+  }
+
+  return { now, place };
 }

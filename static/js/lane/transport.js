@@ -68,7 +68,7 @@ export function createTransport({ send, current, redraw, notice, past, rename, l
   }
 
   async function share() {
-    const moment = past.canLook ? momentHash(past.isShown() ? past.place() : momentNow(), shown()) : "";
+    const moment = past.canLook ? momentHash(await state.place(), shown()) : "";
     const { pathname, search, href } = location;
     const own = pathname === "/" ? page.urls.lab.replace("{id}", page.lab) : pathname + search;
     const address = new URL(own + moment, href).href;
@@ -81,12 +81,6 @@ export function createTransport({ send, current, redraw, notice, past, rename, l
     }
   }
 
-  // The page shows the lab's present: the last change by then belongs to it.
-  function momentNow() {
-    const { at_us: atUs, timeline: changes } = current();
-    return { at_us: atUs, position: Math.max(0, ...Object.keys(changes).map(Number)) };
-  }
-
   const shown = () => ({ ...link.read(), tables: document.body.hasAttribute("data-twins") ? "1" : "" });
 
   function draw(isForced) {
@@ -96,7 +90,7 @@ export function createTransport({ send, current, redraw, notice, past, rename, l
     $("step").disabled = view.playing && !past.isLooking();
     document.body.toggleAttribute("data-past", past.isLooking());
     setText($("behind"), past.isShown() ? say("past.behind", { span: clock(past.now().at_us - view.at_us) }) : "");
-    const { position, hash } = state();
+    const { position, hash } = state.now();
     setText($("position"), `#${number(view.record_count)}${position === null ? "" : ` / ${position}`}`);
     setText($("state-hash"), hash);
     for (const button of document.querySelectorAll("[data-speed]")) {
@@ -179,7 +173,7 @@ export function createTransport({ send, current, redraw, notice, past, rename, l
     if (found.tables && !document.body.hasAttribute("data-twins")) tables();
     link.show(found);
   });
-  return { draw, step, reload: branches.load, hash: () => state().hash };
+  return { draw, step, reload: branches.load, hash: () => state.now().hash };
 }
 
 // Also on a page without the bar: an opened log's.
