@@ -21,7 +21,7 @@ _OF_SERVER = ("503", "507")
 
 
 def routes() -> dict[str, str]:
-    """Name of each route below /api/ -> its path as OpenAPI writes it. A new route is here by itself, and has to be
+    """Name of each route below /api/ -> its path as OpenAPI writes it. A new route is here at once, and has to be
     described (tests/dashboard/test_openapi.py)."""
     found = {}
     for name, path in _patterns(get_resolver().url_patterns):
