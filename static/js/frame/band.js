@@ -24,6 +24,9 @@ export function createBand({ current, lane = null, own = () => null }) {
   function fit(line) {
     line.removeAttribute("data-long");
     if (line.scrollWidth > line.clientWidth + 1) line.setAttribute("data-long", "");
+    // On a phone the rest is scrolled to, by keys as well.
+    if (line.scrollHeight > line.clientHeight + 1 && getComputedStyle(line).overflowY === "auto") line.tabIndex = 0;
+    else line.removeAttribute("tabindex");
   }
 
   const nouns = () => [...document.querySelectorAll("[data-noun]")];

@@ -23,7 +23,7 @@ export function createTakeMenus({ root, about, events = () => null, onFail }) {
   const menu = document.createElement("div");
   Object.assign(menu, { className: "pop take-menu", id: "take-menu", popover: "auto" });
   menu.setAttribute("role", "menu");
-  document.body.append(menu);
+  root.append(menu);                                    // within the landmark that it is about
   let opener = null;
 
   const items = () => [...menu.querySelectorAll('[role="menuitem"]')];

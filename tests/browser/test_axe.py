@@ -1,0 +1,89 @@
+"""Every page without a finding of axe, on a projector and on a phone, light and dark."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.browser.conftest import post
+from tests.supervisor.site import SupervisedSite
+
+Profile = Callable[..., BrowserContext]
+AXE = (Path(__file__).parent / "vendor/axe/axe.min.js").read_text(encoding="utf-8")
+SIZES = [(1280, 720), (390, 844)]
+LAB_PAGES = ["", "pulsar/", "kafka/cluster/", "kafka/groups/", "kafka/log", "tubemq/", "rabbitmq/"]
+SITE_PAGES = [
+    "labs/",
+    "learn/",
+    "learn/own/",
+    "learn/kafka_cluster_high_watermark/",
+    "learn/kafka_cluster_high_watermark/print/",
+    "analyze/",
+    "compare/",
+    "fidelity/",
+    "log/article/",
+    "nothing/",
+]
+# What axe finds: its rule and the element.
+FINDINGS = """async () => {
+  const { violations } = await axe.run(document, { resultTypes: ["violations"] });
+  return violations.flatMap(({ id, nodes }) => nodes.map(({ target, html }) => `${id}: ${target.join(" ")} ${html.slice(0, 120)}`));
+}"""
+
+
+def check(page: Page, address: str) -> list[str]:
+    """Findings on this page at every size and in both themes; the page is opened once for each size."""
+    found = []
+    for width, height in SIZES:
+        page.set_viewport_size({"width": width, "height": height})
+        page.emulate_media(color_scheme="light")
+        page.goto(address)
+        page.wait_for_load_state("networkidle") if "/lab/" not in address else page.wait_for_selector("#play")
+        page.evaluate(AXE)
+        for theme in ("light", "dark"):
+            page.emulate_media(color_scheme=theme)
+            found += [f"{width} {theme} {finding}" for finding in page.evaluate(FINDINGS)]
+    return found
+
+
+@pytest.fixture
+def visitor(profile: Profile, site: SupervisedSite) -> Page:
+    page = profile(reduced_motion="reduce").new_page()
+    page.goto(f"{site.url}labs/")
+    return page
+
+
+@pytest.mark.parametrize("path", SITE_PAGES)
+def test_a_page_of_the_site_has_no_finding(visitor: Page, site: SupervisedSite, path: str) -> None:
+    assert check(visitor, site.url + path) == []
+
+
+@pytest.mark.parametrize("path", LAB_PAGES)
+def test_a_page_of_a_lab_has_no_finding(visitor: Page, site: SupervisedSite, path: str) -> None:
+    lab = post(visitor, "/api/labs/", {"scenario": "demo"})["id"]
+    assert check(visitor, f"{site.url}lab/{lab}/{path}") == []
+
+
+def test_what_opens_over_a_page_has_no_finding(visitor: Page, site: SupervisedSite) -> None:
+    lab = post(visitor, "/api/labs/", {"scenario": "demo"})["id"]
+    visitor.goto(f"{site.url}lab/{lab}/tubemq/")
+    visitor.wait_for_selector("#play")
+    visitor.evaluate(AXE)
+    visitor.keyboard.press("?")
+    expect(visitor.locator("#keys-sheet")).to_be_visible()
+    assert visitor.evaluate(FINDINGS) == []
+    visitor.keyboard.press("Escape")
+    expect(visitor.locator("#keys-sheet")).to_be_hidden()
+    visitor.keyboard.press("Control+k")
+    expect(visitor.locator("#palette")).to_be_visible()
+    expect(visitor.locator("#palette li").first).to_be_visible()
+    assert visitor.evaluate(FINDINGS) == []
+    visitor.keyboard.press("Escape")
+    visitor.locator(".take:visible").first.click()
+    expect(visitor.get_by_role("menu")).to_be_visible()
+    assert visitor.evaluate(FINDINGS) == []
+    visitor.keyboard.press("Escape")
+    visitor.keyboard.press("p")
+    expect(visitor.locator(".projector")).to_be_visible()
+    assert visitor.evaluate(FINDINGS) == []
