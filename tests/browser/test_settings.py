@@ -92,6 +92,7 @@ def test_the_copied_texts_make_the_same_lab(new: Page) -> None:
     texts = {}
     for way in ("toml", "curl", "python"):
         new.click(f"[data-copy={way}]")
+        expect(new.locator("#notice")).to_be_visible()
         expect(new.locator("#notice-text")).to_have_text("Copied. It makes exactly this lab.")
         texts[way] = new.evaluate("navigator.clipboard.readText()")
         new.click("#notice-close")
