@@ -4,7 +4,8 @@
 import { draw, round } from "../drawing/shapes.js";
 
 const SVG = "http://www.w3.org/2000/svg";
-const PAD = 6, RIM = 5, REACH = 34, TALL = 34, EDGE = 8, CORNER = 8, REST_MS = 200, LETTER = 9, WIDE = 16;
+const PAD = 6, RIM = 5, REACH = 34, TALL = 34, EDGE = 8, CORNER = 8, LETTER = 9, WIDE = 16;
+const REST_MS = 200, TRIES_MOST = 20;
 
 export const plateWidth = (text) =>
   Math.ceil([...text].reduce((sum, letter) => sum + (letter > "\u2e80" ? WIDE : LETTER), 24));
@@ -62,13 +63,18 @@ export function createPointer(find) {
   root.setAttribute("width", "1");
   root.setAttribute("height", "1");
   root.setAttribute("aria-hidden", "true");
-  let scrolledFor = null, shown = "", isDue = false;
+  let scrolledFor = null, shown = "", isDue = false, tries = 0;
 
   function point() {
     isDue = false;
     const thing = find(), box = thing && boxOf(thing.elements);
-    if (!thing) scrolledFor = null;
-    if (!box) return clear();
+    if (!thing) [scrolledFor, tries] = [null, 0];
+    if (!box) {
+      if (thing && tries < TRIES_MOST) setTimeout(later, REST_MS);     // its picture is not drawn yet
+      tries += 1;
+      return clear();
+    }
+    tries = 0;
     if (scrolledFor !== thing.key) {
       scrolledFor = thing.key;
       if (!isSeen(box)) return scrollTo(thing.elements);
