@@ -29,7 +29,7 @@ run: install
 test: lint node browser postgres
 	node --test tests/js/*.test.mjs tests/js/*/*.test.mjs
 	HIGHWATER_SEEDS=$(or $(SEEDS),40) $(VENV)/python -m pytest -n auto --dist loadgroup -q --folders -m "not alone and not story"
-	$(VENV)/python -m pytest -n 3 --dist loadfile -q --folders -m "story and not alone" tests/browser
+	$(VENV)/python -m pytest -n 3 --dist loadfile -q --folders -m "story and not alone and not slow" tests/browser
 	$(VENV)/python -m pytest -q --folders -m alone --ignore=tests/core
 
 lint: install-dev
@@ -57,12 +57,14 @@ seed: install-dev
 	SEED=$(SEED) $(VENV)/python -m pytest -q $(or $(TESTS),tests/simulation)
 
 # Whole labs (at most 200); Kafka clusters under faults, 500 steps each, and consumer groups on them; Pulsar's subscriptions, and a million messages through
-# Key_Shared; TubeMQ; RabbitMQ; then the core's laws on other examples than those of `make test`.
+# Key_Shared; TubeMQ; RabbitMQ; then the core's laws on other examples than those of `make test`, and the frames of all
+# lessons in a browser, of which `make test` opens the first six.
 simulate: install-dev
 	HIGHWATER_SEEDS=$(or $(SEEDS),2000) HIGHWATER_PULSAR_MESSAGES=$(or $(MESSAGES),1000000) \
 	$(VENV)/python -m pytest -n auto -q tests/simulation/test_seeds.py tests/simulation/test_cluster_seeds.py tests/simulation/test_retention_seeds.py tests/simulation/test_compaction_seeds.py tests/simulation/test_group_seeds.py \
 	tests/simulation/test_subscription_seeds.py tests/simulation/test_tubemq_seeds.py tests/simulation/test_rabbit_seeds.py tests/simulation/test_key_shared_laws.py
 	HIGHWATER_NEW_EXAMPLES=1 $(VENV)/python -m pytest -n auto -q tests/core
+	$(VENV)/python -m pytest -n 2 -q -m "story and slow" tests/browser
 
 # Needs uv. No index addresses in the files: whoever installs uses the index of their own machine.
 lock:
