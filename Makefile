@@ -29,7 +29,7 @@ run: install
 test: lint node browser postgres
 	node --test tests/js/*.test.mjs tests/js/*/*.test.mjs
 	HIGHWATER_SEEDS=$(or $(SEEDS),40) $(VENV)/python -m pytest -n auto --dist loadgroup -q --folders -m "not alone and not story"
-	$(VENV)/python -m pytest -n 3 --dist loadfile -q --folders -m "story and not alone and not slow" tests/browser
+	$(VENV)/python -m pytest -n 2 --dist loadfile -q --folders -m "story and not alone and not slow" tests/browser
 	$(VENV)/python -m pytest -q --folders -m alone --ignore=tests/core
 
 lint: install-dev

@@ -183,4 +183,5 @@ def test_the_pages_of_a_crash_tell_it_before_anything_else(lab: Page, site: Supe
 def test_more_records_than_the_consumers_handle_is_said_where_it_is_so(page: Page) -> None:
     expect(page.locator("#story-means")).to_have_text("6 records/s more come in than 3 consumers handle.")
     page.click("#add")
-    expect(page.locator("#story-means")).not_to_contain_text("more come in than")
+    # Pulsar's newcomer handles nothing before what was sent earlier is done: 22 s
+    expect(page.locator("#story-means")).not_to_contain_text("more come in than", timeout=90_000)
