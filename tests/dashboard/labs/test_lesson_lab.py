@@ -79,6 +79,7 @@ def test_a_step_stops_where_the_lesson_orders(world: World) -> None:
     """A record comes every 50 ms, and the order lies between two of them."""
     scenario = scenario_of("pulsar_sticky_newcomer")
     raw = scenario_to_json(scenario)
+    raw["lesson"]["steps"][0]["frame"]["stop_us"] = 400_000
     raw["lesson"]["steps"][1]["at_us"] = 525_000
     lab = services.lab_open(request={"scenario": raw}).lab
     world.order(lab, "pause_lab")

@@ -30,4 +30,5 @@ def sentence(lab):
 
 def bill_of(lab):
     lane = lane_of(lab)
-    return lane.ledger.bill.to_view(lane.reads.redelivered(), lane.ledger.standing_us())
+    ledger = lane.ledger
+    return ledger.bill.to_view(lane.reads.redelivered(), ledger.tally.order.count, ledger.standing_us())

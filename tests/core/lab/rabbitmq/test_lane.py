@@ -55,7 +55,7 @@ def test_newcomer_takes_its_turn_and_a_leaver_gives_back_what_it_held():
         "params": {"consumer": "c2", "redelivered": closed["inputs"]["unacked"]},
     }
     lab.advance_to(15 * SECOND)
-    bill = lane_of(lab).ledger.bill.to_view(lane_of(lab).reads.redelivered(), 0)
+    bill = lane_of(lab).ledger.bill.to_view(lane_of(lab).reads.redelivered(), 0, 0)
     assert bill["settled"] and bill["redelivered"] == closed["inputs"]["unacked"]
 
 

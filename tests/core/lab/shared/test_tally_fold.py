@@ -8,7 +8,7 @@ from broker_core.lab.shared.tally import Tally
 
 
 def bill(position: int, keys_moved: int) -> Bill:
-    one = Bill(position, "join", "c1", 0, None, None, None, {}, None, 0, 0)
+    one = Bill(position, "join", "c1", 0, None, None, None, {}, None, 0, 0, 0)
     one.keys_moved = keys_moved
     return one
 
