@@ -59,7 +59,8 @@ def tell(orders):
             }
             lines += describe(lab.submit(command))
     for lane in lab.lanes.values():
-        bill = lane.ledger.bill.to_view(lane.reads.redelivered(), lane.ledger.standing_us())
+        ledger = lane.ledger
+        bill = ledger.bill.to_view(lane.reads.redelivered(), ledger.tally.order.count, ledger.standing_us())
         figures = " ".join(
             f"{name}={bill[name]}"
             for name in ("keys_moved", "keys_total", "partitions_moved", "redelivered", "pause_us")
