@@ -7,7 +7,7 @@ Stops change no result. Between the first piece and the last one, nothing else m
 worked on. A stop says None, or what the work is held by: there is no use in going on before that is ready.
 """
 
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from typing import TypeVar
 
 from broker_core.held import Held
@@ -17,8 +17,8 @@ Pieces = Generator[Held | None, None, T]
 Stops = Iterable[Held | None]
 
 
-def whole(pieces: Pieces[T]) -> T:
-    """All pieces at once, waiting where they are held.
+def whole(pieces: Pieces[T], check: Callable[[], None] = lambda: None) -> T:
+    """All pieces at once, waiting where they are held. check: called before each piece; what it raises ends the work.
 
     >>> def halves():
     ...     yield
@@ -27,6 +27,7 @@ def whole(pieces: Pieces[T]) -> T:
     2
     """
     while True:
+        check()
         try:
             held = next(pieces)
         except StopIteration as end:

@@ -26,7 +26,7 @@ from dashboard.errors import Refused, in_words
 from dashboard.labs import selectors
 from dashboard.labs.frames import encode, feed_state
 from dashboard.labs.past.asking import KEPT_S, answer_key, newest_key, reply
-from dashboard.labs.past.kept import KeptLabs, Past, checked, past_of
+from dashboard.labs.past.kept import KeptLabs, Past, past_of
 from dashboard.labs.past.look import FRAMES, MARKS, PASSPORT, TRIAL, Look, come_to
 from dashboard.labs.past.marks import marks_of
 from dashboard.labs.past.messages import by_messages
@@ -135,7 +135,7 @@ def _trial(look: Look, past: Past, kept: KeptLabs, check: Callable[[], None]) ->
     cut = past.journal.cut(look.at_us, look.until_position)
     lab, _events = kept.at(past, viewer, cut, check)
     try:
-        return {"position": lab.position, **checked(tried(lab, look.order, look.key), check)}
+        return {"position": lab.position, **whole(tried(lab, look.order, look.key), check)}
     except CommandError as error:
         raise Refused(400, {error.field.removeprefix("args."): in_words(error)}) from error
     finally:

@@ -3,7 +3,7 @@ lab goes on to it; only for one before it a checkpoint is read."""
 
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from django.conf import settings
 
@@ -11,7 +11,7 @@ from broker_core.events import Json
 from broker_core.lab import journal
 from broker_core.lab.journal import Cut, Journal
 from broker_core.lab.lab import Lab as CoreLab
-from broker_core.lab.pieces import Pieces, whole
+from broker_core.lab.pieces import whole
 from broker_core.lab.replay import Replay
 from broker_core.lab.scenario import scenario_from_json
 from dashboard.labs import writes
@@ -24,7 +24,6 @@ SLICE_US = 500_000
 Viewer = tuple[str, str]
 """(lab, look)."""
 Check = Callable[[], None]
-T = TypeVar("T")
 
 
 class Past(NamedTuple):
@@ -42,19 +41,6 @@ def past_of(row: Lab) -> Past:
     scenario = scenario_from_json(intact(row.scenario), core_limits())
     borrowed = frozenset(each.position for each in rows if each.state == StoredCommand.State.ACCEPTED)
     return Past(row, Journal(scenario, [writes.entry(each) for each in rows], limits=core_limits()), borrowed)
-
-
-def checked(pieces: Pieces[T], check: Check) -> T:
-    """All pieces, with a look between two of them whether somebody still waits."""
-    while True:
-        check()
-        try:
-            held = next(pieces)
-        except StopIteration as end:
-            result: T = end.value
-            return result
-        if held is not None:
-            held.wait()
 
 
 class KeptLabs:
@@ -88,7 +74,7 @@ class KeptLabs:
         self.drop(viewer)
         state = writes.state_of(writes.checkpoint_before(past.row, cut.past_us))
         beginning = journal.beginning(past.journal.scenario, state, past.journal.limits)
-        lab: CoreLab = checked(beginning, check)[0]
+        lab: CoreLab = whole(beginning, check)[0]
         self._keep(viewer, lab)
         return lab
 
