@@ -3,7 +3,7 @@
 from django.utils.translation import gettext_lazy as _
 
 KEYS = {
-    "keys.title": _("Keys of this page"),
+    "keys.of_page": _("Keys of this page"),
     "keys.sheet": _("Show the keys of this page"),
     "keys.of.page": _("On this page"),
     "keys.of.time": _("Time"),

@@ -15,6 +15,7 @@ UNITS = {"millisecond": "ms", "second": "s", "minute": "min"}
 PLACE = re.compile(r"\{(\w+)")
 SHOWN = re.compile(r"\{(\w+)\}")
 CHOICE = re.compile(r"\{(\w+)\?([^|}{]*)\|((?:[^{}]|\{\w+\})*)\}")
+EXAMPLE = re.compile(r'\{"(?:[^{}]|\{[^{}]*\})*\}')  # JSON that a field takes: its braces are text
 HAN = "\u4e00-\u9fff"
 
 
@@ -28,7 +29,8 @@ def filled(text: str, value: Any) -> str:
 def test_a_filled_sentence_has_no_brace_left(
     language: str, value: int, words: dict[str, dict[str, str]]
 ) -> None:
-    assert [code for code, text in words[language].items() if re.search(r"[{}]", filled(text, value))] == []
+    texts = {code: EXAMPLE.sub("", filled(text, value)) for code, text in words[language].items()}
+    assert [code for code, text in texts.items() if re.search(r"[{}]", text)] == []
 
 
 def test_what_is_shown_in_english_is_shown_in_chinese(words: dict[str, dict[str, str]]) -> None:

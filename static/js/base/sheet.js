@@ -40,7 +40,7 @@ export function createSheet(opener, say) {
 
   function open() {
     document.body.append(dialog);
-    title.textContent = say("keys.title");
+    title.textContent = say("keys.of_page");
     note.textContent = say("keys.written");
     close.setAttribute("aria-label", say("close"));
     const told = bindings().filter((binding) => wordsOf(binding, say));
