@@ -95,7 +95,7 @@ PULSAR = {
         "{consumer} stands by: it gets records only when the active consumer is gone."
     ),
     "pulsar.failover.join_many": _(
-        "The {count} newcomers took their places by name; the modulo moved partitions to them."
+        "The {count} newcomers stand by name; the modulo moved partitions to them."
     ),
     "pulsar.failover.leave": _(
         "{consumer} left: after 1 s the next in line take over and get its {redelivered} unacked "
