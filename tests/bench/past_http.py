@@ -20,6 +20,7 @@ Figure = tuple[str, float, str, str, str]
 SECOND = 1_000_000
 DRAG_S = 10.0
 PANELS = "cluster"
+HELD_S = 3_600  # the site's own worker must not drive the lab that is only looked back in
 HANDLE_US = 9 * SECOND
 """What two neighbouring places of a handle are apart where an hour is 400 px wide."""
 
@@ -80,18 +81,27 @@ def fill(span_s: int) -> str:
     import django
 
     django.setup()
+    from django.db import transaction
+
     from broker_core.lab.journal import Cadence, Journal
     from broker_core.lab.lab import Lab
     from broker_core.lab.scenario import scenario_from_json
     from dashboard.labs import services, writes
     from dashboard.labs.frames import encode
+    from dashboard.leases import lease_end_ms
     from dashboard.models import Lab as Row
     from dashboard.models import StoredCommand, StoredView
 
-    row = services.lab_open(request={"scenario": "demo", "seed": 7}).lab
-    Row.objects.filter(pk=row.pk).update(status=Row.Status.IDLE, clock_floor_us=span_s * SECOND)
-    play = row.commands.get()
-    StoredCommand.objects.filter(pk=play.pk).update(state=StoredCommand.State.APPLIED, at_us=0)
+    with transaction.atomic():  # no worker sees the lab before it is held here
+        row = services.lab_open(request={"scenario": "demo", "seed": 7}).lab
+        Row.objects.filter(pk=row.pk).update(
+            status=Row.Status.IDLE,
+            clock_floor_us=span_s * SECOND,
+            lease_owner="bench",
+            lease_until_ms=lease_end_ms(HELD_S),
+        )
+        play = row.commands.get()
+        StoredCommand.objects.filter(pk=play.pk).update(state=StoredCommand.State.APPLIED, at_us=0)
     scenario = scenario_from_json(row.scenario)
     lab, journal, cadence = Lab(scenario), Journal(scenario), Cadence()
     lab.submit({**play.body, "position": play.position})
