@@ -117,6 +117,7 @@ def time_context(view: Json) -> Json:
         "speeds": [
             {"value": speed, "label": f"×{speed}", "pressed": speed == view["speed"]} for speed in SPEEDS
         ],
+        "is_slow": view.get("at_changes") is not None,
     }
 
 

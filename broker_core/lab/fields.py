@@ -49,15 +49,15 @@ MOMENT_US_MAX = 10**15
 """Later than any lab gets, and a whole number in every browser."""
 
 
-def speed(value: Any) -> float:
-    """A clock's speed, 1.0 being real time, in thousandths; CommandError at args.speed otherwise."""
+def speed(value: Any, field: str = "args.speed") -> float:
+    """A clock's speed, 1.0 being real time, in thousandths; CommandError at `field` otherwise."""
     # In thousandths an infinity would not be a whole number, nor would the largest floats.
     is_number = (
         isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= SPEED_MILLI_MAX
     )
     milli = round(value * 1000) if is_number else 0
     if not SPEED_MILLI_MIN <= milli <= SPEED_MILLI_MAX:
-        raise CommandError("args.speed", "must be a number from {low} to {high}", low=0.1, high=20)
+        raise CommandError(field, "must be a number from {low} to {high}", low=0.1, high=20)
     return milli / 1000
 
 

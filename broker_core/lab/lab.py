@@ -39,12 +39,16 @@ STRETCH_US, STRETCH_RECORDS = 30 * SECOND_US, 20_000
 """Longest stretch for which arrivals are laid out at once; bounds memory when a lab is far behind, and how
 long it works at a time."""
 
+LIVELY_US = 2 * SECOND_US
+"""A change that told of nothing for so long waits for something."""
+
 
 @dataclass
 class LabState:
     """What a checkpoint holds of a lab beside its lanes and its time.
 
-    playing, speed_milli: what the clock outside should do; they change no event. stop_us: when it pauses; None: when
+    playing, speed_milli: what the clock outside should do; they change no event. change_milli: its speed while
+    a lane is changing, where that is another one. told_us: of the last order or turning point. stop_us: when it pauses; None: when
     it is told to. way_milli: its speed until then, where that is another one. seen: everybody who ever
     joined -> colour, from 1.
     history: the membership commands so far, with their positions, times and names. position: of the last
@@ -55,6 +59,8 @@ class LabState:
     record_count: int = 0
     playing: bool = False
     speed_milli: int = 1000
+    change_milli: int | None = None
+    told_us: int = 0
     stop_us: int | None = None
     way_milli: int | None = None
     event_seq: int = 0
@@ -130,7 +136,16 @@ class Lab(LabState):
     @property
     def pace_milli(self) -> int:
         """What a second of the clock outside is here, in thousandths."""
-        return self.speed_milli if self.way_milli is None else self.way_milli
+        if self.way_milli is not None:
+            return self.way_milli
+        return self.change_milli if self.change_milli is not None and self.is_changing else self.speed_milli
+
+    @property
+    def is_changing(self) -> bool:
+        """Whether a change is under way in a lane, and it did something just now: a crash that nobody notices for
+        45 s is worth no slow motion until somebody does."""
+        is_lively = self.now_us - self.told_us < LIVELY_US
+        return is_lively and any(lane.is_changing for lane in self.lanes.values())
 
     @property
     def steps(self) -> int:
@@ -217,6 +232,7 @@ class Lab(LabState):
         collected = []
         for event in events:
             self.event_seq += 1
+            self.told_us = max(self.told_us, event.at_us)
             collected.append(event.to_json(self.event_seq))
         if self.lesson is not None:
             self.lesson.collected(collected)
@@ -246,7 +262,7 @@ class Lab(LabState):
         ordered.check_all(self.facts())
         ordered.ask(self)
         yield from ordered.carry_out(self, position)
-        self.position = position
+        self.position, self.told_us = position, self.now_us
         if self.lesson is not None:
             self.lesson.ordered(ordered, self.now_us)
         for lane in self.lanes.values():

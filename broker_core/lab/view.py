@@ -38,6 +38,8 @@ class ShownLab(Protocol):
 
     record_count: int
     playing: bool
+    speed_milli: int
+    change_milli: int | None
     stop_us: int | None
     caption: Json
     seen: dict[str, int]
@@ -54,6 +56,9 @@ class ShownLab(Protocol):
 
     @property
     def pace_milli(self) -> int: ...
+
+    @property
+    def is_changing(self) -> bool: ...
 
     @property
     def lesson(self) -> LessonShown | None: ...
@@ -126,6 +131,9 @@ def lab_view(lab: ShownLab, panels: Collection[str] = PANELS) -> Pieces[Json]:
         "playing": lab.playing,
         "stop_us": lab.stop_us,
         "speed": lab.pace_milli / 1000,
+        "own_speed": lab.speed_milli / 1000,
+        "at_changes": None if lab.change_milli is None else lab.change_milli / 1000,
+        "changing": lab.is_changing,
         "seed": lab.scenario.seed,
         "scenario": lab.scenario.name,
         "consumer_rate": lab.scenario.consumer_rate,

@@ -181,11 +181,17 @@ class LabDriver:
         started_s = clock()
         target_us = self._due_us(self.pace.at(started_s))
         goal_us = self._before_stop(min(target_us, self.floor_us))
+        pace_milli = self.core.pace_milli
         while self.core.now_us < goal_us and clock() - started_s < budget_s:
             yield from self._advance(min(goal_us, self.core.now_us + self._slice_for(budget_s)), clock)
+            if self.core.pace_milli != pace_milli:
+                break
         self.chunks.write(self.core, started_s)
         if not self.core.playing:  # it was on its way to a moment, and is there
             return self._rest_paused(clock)
+        if self.core.pace_milli != pace_milli:  # a change began, or is over: the rest is due at its speed
+            self._rebase(self.pace.at(clock()))
+            return True
         debt_s = (target_us - self.core.now_us) / self._us_per_s
         behind_s = debt_s + self.pace.behind_s
         self.behind_ms = 0 if behind_s * 1000 < BEHIND_SHOWN_MS else round(behind_s * 10) * 100

@@ -24,6 +24,7 @@ KEYS = {
     "keys.now": _("Back to now, while you look at the past"),
     "keys.branch_before": _("Branch before"),
     "keys.branch_after": _("Next branch"),
+    "keys.slow_motion": _("Slow motion at changes, and back"),
     "keys.tables": _("Tables in place of pictures, and back"),
     # What several pages have
     "keys.parts": _("Move between the parts of a picture; Enter presses one"),

@@ -150,6 +150,8 @@ STAGE = {
     "pause": _("Pause"),
     "step": _("One record forward"),
     "speed": _("Speed"),
+    "slow_motion": _("slow at changes"),
+    "slow_motion.title": _("×0.1 while something moves: from a change until all is served again (-)"),
     "clock": _("Virtual time"),
     "seed": _("seed"),
     "share": _("Copy link"),

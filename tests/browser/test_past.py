@@ -77,3 +77,39 @@ def test_an_order_in_the_past_starts_a_branch_and_leaves_the_lab(page: Page) -> 
     page.goto(re.sub("/lab/.*", f"/lab/{lab}/", page.url))
     page.wait_for_selector('#pulsar [data-consumer="c3"]')
     assert page.locator('#pulsar [data-consumer="c4"]').count() == 0
+
+
+def pressed(page: Page, speed: float) -> None:
+    expect(page.locator(f"[data-speed='{speed}']")).to_have_attribute(
+        "aria-pressed", "true", timeout=ANSWERS_MS
+    )
+
+
+def test_a_change_runs_in_slow_motion_now_and_in_the_past(page: Page) -> None:
+    page.click("[data-speed='4']")
+    pressed(page, 4)
+    page.keyboard.press("-")
+    slow = page.locator("#slow")
+    expect(slow).to_have_attribute("aria-pressed", "true")
+    # until the group has settled, a few seconds after it began
+    page.wait_for_function(
+        "() => window.highwater.view().at_us > 10e6 && !window.highwater.view().changing", timeout=ANSWERS_MS
+    )
+    page.keyboard.press("a")
+    pressed(page, 0.1)
+    page.click("[data-speed='20']")  # how fast it is in between
+    page.wait_for_function("() => window.highwater.view().own_speed === 20", timeout=ANSWERS_MS)
+    pressed(page, 0.1)
+    page.click("#slow")
+    pressed(page, 20)
+    page.wait_for_function("() => window.highwater.view().at_us > 60e6", timeout=ANSWERS_MS)
+    page.locator("#timeline [role=button]").last.click()
+    expect(page.locator("body")).to_have_attribute("data-past", "")
+    expect(page.locator("#behind")).to_have_text(re.compile("before now"), timeout=ANSWERS_MS)
+    page.keyboard.press("-")
+    expect(slow).to_have_attribute("aria-pressed", "true")
+    pressed(page, 0.1)
+    page.click("#slow")
+    pressed(page, 20)
+    page.keyboard.press("l")
+    expect(slow).to_have_attribute("aria-pressed", "false")

@@ -22,7 +22,7 @@ def test_a_mark_says_what_was_done_and_when(page: Page) -> None:
     expect(page.locator("body")).to_have_attribute("data-past", "")  # the press showed that moment, too
     page.keyboard.press("l")
     expect(page.locator("body")).not_to_have_attribute("data-past", "")
-    page.focus("#back")
+    page.focus("#step-back")
     page.keyboard.press("Tab")
     expect(tip).to_contain_text("joined")
     page.keyboard.press("End")

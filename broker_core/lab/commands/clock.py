@@ -98,20 +98,25 @@ class Step(ClockCommand):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Speed(ClockCommand):
-    """speed: of virtual time against the wall clock. A way to a moment that has a speed of its own keeps that."""
+    """speed: of virtual time against the wall clock. at_changes: while a lane is changing; None: the same. A way to a
+    moment that has a speed of its own keeps that."""
 
     kind: ClassVar[str] = "speed"
-    ARGS: ClassVar[frozenset[str]] = frozenset({"speed"})
+    ARGS: ClassVar[frozenset[str]] = frozenset({"speed", "at_changes"})
 
     speed: float
+    at_changes: float | None = None
 
     @classmethod
     def read_args(cls, args: Json) -> dict[str, Any]:
-        return {"speed": fields.speed(args.get("speed"))}
+        given = args.get("at_changes")
+        at_changes = None if given is None else fields.speed(given, "args.at_changes")
+        return {"speed": fields.speed(args.get("speed")), "at_changes": at_changes}
 
     def args(self) -> Json:
-        return {"speed": self.speed}
+        return {"speed": self.speed} | ({} if self.at_changes is None else {"at_changes": self.at_changes})
 
     def carry_out(self, lab: OrderedLab, position: int) -> Stops:
         lab.speed_milli = round(self.speed * 1000)
+        lab.change_milli = None if self.at_changes is None else round(self.at_changes * 1000)
         return ()

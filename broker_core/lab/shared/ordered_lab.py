@@ -15,6 +15,7 @@ class OrderedLab(Protocol):
 
     playing: bool
     speed_milli: int  # speed of its clock in thousandths
+    change_milli: int | None  # the same while a lane is changing; None: no other
 
     @property
     def now_us(self) -> int: ...

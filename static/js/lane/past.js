@@ -17,7 +17,8 @@ const EVERY_MS = 100, PICTURES = 20, SETTLED_US = 1_500_000;
 export function createPast({ canLook = true } = {}) {
   const panels = new URL(page.urls.socket, location.href).searchParams.get("panels");
   const look = Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16)).join("");
-  let now = null, shown = null, wish = null, isAsking = false, isLooking = false, isPlaying = false, speed = 1, run = 0;
+  let now = null, shown = null, wish = null, isAsking = false, isLooking = false, isPlaying = false, run = 0;
+  let speed = 1, atChanges = null;                      // the latter: while a lane is changing; null: the same
   let way = null;                                       // of a lesson: { at_us, speed, onEnd }, where it pauses
   let take = () => {}, changed = () => {}, fail = () => {}, opened = () => {};
   let link = fromHash(location.hash);                   // what a link to this page names, until it is looked for
@@ -50,11 +51,14 @@ export function createPast({ canLook = true } = {}) {
     chosen = null;
   }
 
-  const pace = () => way?.speed ?? speed;
+  const paceOf = ({ changing }) => way?.speed ?? ((changing && atChanges) || speed);
 
   function show(picture, events = []) {
     shown = picture;
-    [picture.view.playing, picture.view.speed, picture.view.stop_us] = [isPlaying, pace(), way?.at_us ?? null];
+    Object.assign(picture.view, {
+      playing: isPlaying, speed: paceOf(picture.view), own_speed: speed, at_changes: atChanges,
+      stop_us: way?.at_us ?? null,
+    });
     choose();
     take(picture.view, now.seq, events);
     changed();
@@ -63,7 +67,7 @@ export function createPast({ canLook = true } = {}) {
   // moment: {at_us, position?, step?, by?}. A newer one overtakes those that have no answer yet.
   function seek(moment) {
     if (!canLook) return;
-    if (!isLooking) speed = now.view.speed;
+    if (!isLooking) [speed, atChanges] = [now.view.own_speed, now.view.at_changes];
     [isLooking, isPlaying, wish, way] = [true, false, moment, null];
     run += 1;
     if (!isAsking) answerWishes();
@@ -120,8 +124,8 @@ export function createPast({ canLook = true } = {}) {
   }
 
   // -> the pictures from there on; null at the present, and where the way ends.
-  function stretch({ at_us: atUs }) {
-    const everyUs = Math.max(1, Math.round(EVERY_MS * 1000 * pace()));
+  function stretch({ at_us: atUs }, pace) {
+    const everyUs = Math.max(1, Math.round(EVERY_MS * 1000 * pace));
     const untilUs = Math.min(atUs + everyUs * PICTURES, now.view.at_us, way?.at_us ?? Infinity);
     if (untilUs < atUs + everyUs) return null;
     return request(page.urls.past_frames, { at_us: atUs, until_us: untilUs, every_us: everyUs });
@@ -132,18 +136,26 @@ export function createPast({ canLook = true } = {}) {
     run += 1;
     const mine = run;
     show(shown);
-    let next = stretch(shown), due = performance.now();
+    let pace = paceOf(shown.view), next = stretch(shown, pace), due = performance.now();
+    const askFrom = (picture) => {
+      next = stretch(picture, pace);
+      next?.catch(() => {});   // it is waited for below, with its error
+    };
     try {
       while (next) {
         const { frames: [{ view }, ...frames] } = await next;
         if (mine !== run) return;
-        next = frames.length ? stretch(frames.at(-1)) : null;
-        next?.catch(() => {});   // it is waited for below, with its error
+        if (frames.length) askFrom(frames.at(-1));
+        else next = null;
         for (const frame of frames) {
           due = Math.max(due + EVERY_MS, performance.now());
           await new Promise((done) => setTimeout(done, due - performance.now()));
           if (mine !== run) return;
           show({ ...frame, view: applyPatch(view, frame.patch) }, frame.events);
+          if (paceOf(shown.view) === pace) continue;
+          pace = paceOf(shown.view);   // a change begins, or is over: the pictures asked for are of another pace
+          askFrom(shown);
+          break;
         }
       }
       end();
@@ -175,8 +187,8 @@ export function createPast({ canLook = true } = {}) {
     },
     now: () => now?.view ?? null,
     hash: () => shown?.state_hash ?? "",
-    setSpeed(value) {
-      [speed, way] = [value, way && { ...way, speed: value }];
+    setSpeed(value, slow) {
+      [speed, atChanges, way] = [value, slow, way && { ...way, speed: value }];
       if (isPlaying) play();
       else if (shown) show(shown);
     },

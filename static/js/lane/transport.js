@@ -13,7 +13,7 @@ import { createState } from "./state.js";
 import * as marks from "./timeline.js";
 
 const $ = (id) => document.getElementById(id);
-const TIMELINE_EVERY_MS = 500, TIMELINE_LEAST = 40;
+const TIMELINE_EVERY_MS = 500, TIMELINE_LEAST = 40, SLOW = 0.1;
 
 // send(near, order): gives the worker an order. current(): the view. redraw(): tables have come, or gone.
 // draw(isForced): what the bar shows of the view. step(): one record on. hash(): of the state on the page, "" unknown.
@@ -40,6 +40,12 @@ export function createTransport({ send, current, redraw, notice, past, rename, l
   };
   const go = (by) => past.step($("step-by").value, by);
   const change = (by) => past.step("change", by);
+  const pace = (near, speed, atChanges) => {
+    if (past.isLooking()) return past.setSpeed(speed, atChanges);
+    const args = atChanges ? { speed, at_changes: atChanges } : { speed };
+    send(near, { kind: "speed", lane: "all", args });
+  };
+  const slow = () => pace($("slow"), current().own_speed, current().at_changes ? null : SLOW);
   const back = () => past.isLooking() && (past.back(), true);
 
   // A press on the line shows that moment, a drag all on its way; a press on a mark the moment after it.
@@ -96,6 +102,7 @@ export function createTransport({ send, current, redraw, notice, past, rename, l
     for (const button of document.querySelectorAll("[data-speed]")) {
       setAttribute(button, "aria-pressed", String(Number(button.dataset.speed) === view.speed));
     }
+    setAttribute($("slow"), "aria-pressed", String(Boolean(view.at_changes)));
     setText($("clock"), clock(view.at_us));
     branches.draw();
     drawTimeline(view, isForced);
@@ -123,7 +130,7 @@ export function createTransport({ send, current, redraw, notice, past, rename, l
 
   $("play").addEventListener("click", play);
   $("step").addEventListener("click", step);
-  $("back").addEventListener("click", () => go(-1));
+  $("step-back").addEventListener("click", () => go(-1));
   $("to-now").addEventListener("click", back);
   for (const kind of ["pointerdown", "pointermove"]) $("timeline").addEventListener(kind, drag);
   for (const kind of ["pointerup", "pointercancel"]) {
@@ -135,7 +142,7 @@ export function createTransport({ send, current, redraw, notice, past, rename, l
     const mark = event.key === "Enter" && event.target.closest("[data-part]");
     if (mark) press(mark);
   });
-  for (const part of document.querySelectorAll("#back, #step-by, .looked")) part.hidden = !past.canLook;
+  for (const part of document.querySelectorAll("#step-back, #step-by, .looked")) part.hidden = !past.canLook;
   past.attach({
     changed: () => draw(false),
     fail({ message, status }) {
@@ -147,9 +154,9 @@ export function createTransport({ send, current, redraw, notice, past, rename, l
   $("share").addEventListener("click", share);
   document.querySelector(".sp").addEventListener("click", (event) => {
     const { speed } = event.target.closest("button")?.dataset ?? {};
-    if (speed && past.isLooking()) past.setSpeed(Number(speed));
-    else if (speed) send(event.target, { kind: "speed", lane: "all", args: { speed: Number(speed) } });
+    if (speed) pace(event.target, Number(speed), current().at_changes);
   });
+  $("slow").addEventListener("click", slow);
   const ofChanges = [
     { keys: ["pageup"], says: "keys.change_back", act: () => change(-1) },
     { keys: ["pagedown"], says: "keys.change_on", act: () => change(1) },
@@ -166,6 +173,7 @@ export function createTransport({ send, current, redraw, notice, past, rename, l
       ...(guide ? [] : ofChanges),
       { keys: ["l"], says: "keys.now", act: back },
     ] : []),
+    { keys: ["-"], says: "keys.slow_motion", act: slow },
     { keys: ["t"], says: "keys.tables", act: tables },
     ...branches.bindings(),
   ], "time");

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from broker_core.lab.pieces import whole
+from broker_core.lab.scenario import scenario_from_json, scenario_to_json
 from dashboard.labs import driver as module
 from dashboard.labs import writes
 from dashboard.labs.driver import timed
 from dashboard.models import StoredCommand
-from tests.dashboard.labs.driven import Clock, Driven
+from tests.dashboard.labs.driven import SMALL, Clock, Driven
 
 pytestmark = pytest.mark.django_db
 
@@ -30,6 +31,35 @@ def test_virtual_time_follows_the_wall_clock_at_the_labs_speed(playing: Driven) 
     start_us = playing.driver.core.now_us
     playing.advance(0.25)
     assert playing.driver.core.now_us == start_us + SECOND, "the new speed counts from its order on"
+
+
+def test_a_change_sets_another_pace_from_where_it_begins_and_the_old_one_from_its_end(clock: Clock) -> None:
+    kafka = scenario_from_json({**SMALL, "lanes": [{"model": "kafka"}]})
+    playing = Driven(clock, scenario=scenario_to_json(kafka)).play()
+    for _ in range(20):
+        playing.advance(1.0)
+        playing.store()
+    playing.handle(playing.order("speed", speed=4, at_changes=0.1))
+    playing.store()
+    core = playing.driver.core
+    playing.handle(playing.order("join"))
+    playing.store()
+    assert core.pace_milli == 100
+    start_us = core.now_us
+    playing.advance(0.5)
+    assert core.now_us == start_us + SECOND // 20
+    turns = []
+    for _ in range(400):
+        pace, before_us = core.pace_milli, core.now_us
+        playing.advance(0.1)
+        playing.store()
+        if core.pace_milli == pace:
+            assert abs(core.now_us - before_us - pace * 100) < 3, (
+                "each tenth of a second at its pace, nothing owed"
+            )
+        else:
+            turns.append(core.pace_milli)
+    assert turns == [4_000]
 
 
 def test_a_paused_lab_owes_nothing_when_it_plays_again(clock: Clock) -> None:

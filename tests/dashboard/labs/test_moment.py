@@ -30,7 +30,9 @@ def opened(world: World, lab: Lab, **moment: Any) -> Lab:
 
 def seen(view: dict[str, Any]) -> dict[str, Any]:
     """What a page shows of the lab itself, without who drives it and how fast."""
-    return {name: value for name, value in view.items() if name not in ("feed", "playing", "speed")}
+    return {
+        name: value for name, value in view.items() if name not in ("feed", "playing", "speed", "own_speed")
+    }
 
 
 def changed_lab(world: World) -> tuple[Lab, dict[str, Any]]:

@@ -53,6 +53,57 @@ def test_the_next_order_to_the_clock_takes_the_place_of_a_way(
     assert clock(lab) == after
 
 
+def paces(lab: Lab, seconds: float) -> list[tuple[int, int]]:
+    """(milliseconds from now, pace) wherever the pace turns."""
+    start_us, found = lab.now_us, [(0, lab.pace_milli)]
+    while lab.now_us < start_us + seconds * SECOND:
+        lab.advance_to(lab.now_us + 10_000)
+        if lab.pace_milli != found[-1][1]:
+            found.append(((lab.now_us - start_us) // 1_000, lab.pace_milli))
+    return found
+
+
+def test_a_change_is_shown_in_slow_motion_until_all_is_served_again() -> None:
+    lab = lab_of("kafka", algorithm="range", partitions=8, seconds=15)
+    order(lab, "speed", speed=2, at_changes=0.1)
+    assert paces(lab, 3) == [(0, 2_000)]
+    order(lab, "join")
+    assert lab.pace_milli == 100 and lab.view()["changing"]
+    *_, (at_ms, pace) = paces(lab, 10)
+    assert pace == 2_000 and 200 < at_ms < 5_000
+    view = lab.view()
+    assert (view["speed"], view["own_speed"], view["at_changes"], view["changing"]) == (2, 2, 0.1, False)
+
+
+def test_a_crash_that_nobody_has_noticed_is_no_slow_motion() -> None:
+    lab = lab_of("kafka", algorithm="range", partitions=8, seconds=15)
+    order(lab, "speed", speed=4, at_changes=0.1)
+    order(lab, "crash", "c2")
+    found = paces(lab, 50)
+    assert [pace for _, pace in found] == [100, 4_000, 100, 4_000]
+    assert 1_900 < found[1][0] < 3_000 and found[2][0] > 40_000, "from the session timeout on"
+
+
+def test_an_order_to_the_speed_alone_ends_slow_motion_and_a_way_has_its_own() -> None:
+    lab = lab_of("kafka", seconds=5)
+    order(lab, "speed", speed=2, at_changes=0.1)
+    order(lab, "play_until", until_us=20 * SECOND, speed=3)
+    order(lab, "join")
+    assert lab.is_changing and lab.pace_milli == 3_000
+    order(lab, "play")
+    assert lab.pace_milli == 100
+    order(lab, "speed", speed=2)
+    assert lab.is_changing and lab.pace_milli == 2_000
+
+
+def test_slow_motion_comes_through_a_checkpoint() -> None:
+    lab = lab_of("kafka", seconds=5)
+    order(lab, "speed", speed=2, at_changes=0.1)
+    order(lab, "join", seconds=0.1)
+    again = Lab.restore(lab.scenario, lab.checkpoint())
+    assert (again.pace_milli, again.is_changing) == (lab.pace_milli, lab.is_changing) == (100, True)
+
+
 @pytest.mark.parametrize("until_us", [1, SECOND])
 def test_a_moment_that_is_not_after_now_is_refused(until_us: int) -> None:
     lab = lab_of("rabbitmq")

@@ -59,6 +59,10 @@ def test_speed_is_kept_in_thousandths(asked: float, speed: float) -> None:
 @pytest.mark.parametrize("asked", [0.0994, 20.001, 0, -1, True, "2", None, float("inf")])
 def test_speed_out_of_range_or_no_number_is_refused(asked: object) -> None:
     assert misread("speed", speed=asked) == ("args.speed", "must be a number from 0.1 to 20")
+    assert misread("speed", speed=1, at_changes=asked or 0) == (
+        "args.at_changes",
+        "must be a number from 0.1 to 20",
+    )
 
 
 def test_a_step_is_for_a_clock_that_stands_and_the_other_orders_come_at_any_time() -> None:
