@@ -85,6 +85,7 @@ def test_a_new_member_is_seen_message_by_message(group: Page) -> None:
     assert group.locator("#sequence .parked").count() >= 4
     save(group, "groups-rebalanced")
     dot = group.locator('#sequence [data-exchange][aria-label^="SyncGroup of c4"]').last
+    dot.evaluate("dot => dot.scrollIntoView({ block: 'center' })")  # clear of the bar of time
     dot.hover(force=True)
     expect(group.locator("#message")).to_be_visible()
     expect(group.locator("#message-answered")).to_contain_text("records 9-11")
@@ -101,12 +102,25 @@ def test_a_new_member_is_seen_message_by_message(group: Page) -> None:
     assert group.locator("#sequence [data-exchange]").count() != count
 
 
+def left_of(page: Page, one: str, other: str) -> bool:
+    first, second = page.locator(one).bounding_box(), page.locator(other).bounding_box()
+    assert first is not None and second is not None
+    return (
+        first["x"] >= 16
+        and first["x"] + first["width"] <= second["x"]
+        and abs(first["y"] - second["y"]) < 200
+    )
+
+
 def test_a_long_gc_pause_lasts_a_session_and_is_named(group: Page, let_pass: LetPass) -> None:
     group.locator('[data-member="c2"]').click()
     expect(group.locator('[data-order="group_freeze"]')).to_be_visible()
     group.keyboard.press("g")
     expect(group.locator("#findings")).to_contain_text("c2 is frozen")
     expect(group.locator("#findings")).to_contain_text("session.timeout.ms")
+    expect(group.locator("#findings .cure")).to_contain_text("let its process run again")
+    assert left_of(group, "#sequence", "#members")
+    assert group.locator(".waits").bounding_box()["y"] < group.locator("#sequence").bounding_box()["y"]
     expect(group.locator("#story")).to_contain_text("c2 is silent")
     assert group.locator("#grid .lane-dark").count() == 4
     expect(group.locator("#sequence .ring.bad")).to_have_count(1)

@@ -100,6 +100,7 @@ FAMILIES = {
     "short": ("end", "high_watermark", "stable", "committed", "position", "lag", "stable_lag", "lag_us"),
     "rule": RULES,
     "finding": FINDINGS,
+    "cure": FINDINGS - {"none"},
 }
 
 

@@ -151,6 +151,60 @@ HEALTH = {
     "groups.finding.more_members_than_partitions": _(
         "More members than partitions: {count?one is|{count} are} idle."
     ),
+    # What to do about it
+    "groups.cure.no_coordinator": _("Cure: start a broker that has a replica of that partition."),
+    "groups.cure.no_members": _("Cure: start a consumer."),
+    "groups.cure.gathering": _(
+        "Nothing to do: the first rebalance begins when group.initial.rebalance.delay.ms is over."
+    ),
+    "groups.cure.join_waits": _("Cure: a poll() that comes back sooner, by a lower max.poll.records."),
+    "groups.cure.join_unheard": _("Nothing to do; a shorter heartbeat interval makes it faster."),
+    "groups.cure.pending_waits": _("Nothing to do: an id that nobody uses expires with the session timeout."),
+    "groups.cure.sync_waits": _(
+        "Cure: restart {member} if it hangs; without an answer its session ends, and another member leads."
+    ),
+    "groups.cure.revoke_waits": _("Cure: let {member} poll: it gives partitions up between two polls."),
+    "groups.cure.ghost_waits": _(
+        "Cure: a group.instance.id, with which the new {member} takes the old one's place at once; or a shorter session timeout."
+    ),
+    "groups.cure.ghost_owner": _(
+        "Cure: a group.instance.id, with which the new {member} takes the old one's place at once; or a shorter session timeout."
+    ),
+    "groups.cure.assign_waits": _("Nothing to do; a shorter heartbeat interval makes it faster."),
+    "groups.cure.revoke_unheard": _("Nothing to do; a shorter heartbeat interval makes it faster."),
+    "groups.cure.free_unheard": _("Nothing to do; a shorter heartbeat interval makes it faster."),
+    "groups.cure.epoch_unheard": _("Nothing to do."),
+    "groups.cure.silent_owner": _(
+        "Cure: a shorter session timeout finds the dead sooner; a consumer that closes leaves at once."
+    ),
+    "groups.cure.frozen_owner": _(
+        "Cure: let its process run again, or end it; a shorter session timeout finds it sooner."
+    ),
+    "groups.cure.gone_owner": _(
+        "Nothing to do if it is back before its session ends; after that others take over."
+    ),
+    "groups.cure.stuck_owner": _(
+        "Cure: lower max.poll.records, or pause() and handle slow records in another thread; a shorter max.poll.interval.ms finds it sooner."
+    ),
+    "groups.cure.closing_owner": _("Nothing to do: it leaves in a moment."),
+    "groups.cure.taking_owner": _("Nothing to do."),
+    "groups.cure.paused_owner": _("Cure: resume() in its program."),
+    "groups.cure.overdue_owner": _(
+        "Cure: let it poll again, or end it; a shorter session timeout frees its partitions sooner."
+    ),
+    "groups.cure.new_partitions": _("Cure: a shorter metadata.max.age.ms finds new partitions sooner."),
+    "groups.cure.second_waits": _("Nothing to do: a cooperative assignor takes two rebalances."),
+    "groups.cure.left_out": _("Cure: another assignor, or mend your own."),
+    "groups.cure.no_leader": _(
+        "Cure: start a broker of its ISR; an unclean election from another replica loses records."
+    ),
+    "groups.cure.slow_owner": _(
+        "Cure: more members, as long as there are fewer than partitions; or less work per record."
+    ),
+    "groups.cure.nobody_subscribed": _("Cure: let a member subscribe to it."),
+    "groups.cure.more_members_than_partitions": _(
+        "Cure: more partitions, or fewer members: a partition has one reader at most."
+    ),
     "groups.never_read": pgettext_lazy("partition", "dark"),
     "groups.dark": _("nobody"),
     "groups.dark_for": _("dark for {for_us}"),

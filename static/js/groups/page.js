@@ -224,14 +224,15 @@ function drawFindings(now) {
   const list = $("findings");
   if (list.dataset.key === key) return;
   list.dataset.key = key;
-  const rows = found.length ? found : [{ text: say("groups.finding.none"), until: "" }];
-  list.replaceChildren(...rows.map(({ text, until }) => {
+  const rows = found.length ? found : [{ text: say("groups.finding.none"), until: "", cure: "" }];
+  list.replaceChildren(...rows.map(({ text, until, cure }) => {
     const item = document.createElement("li");
     item.append(text);
-    if (until) {
+    for (const [className, more] of [["m", until], ["cure", cure]]) {
+      if (!more) continue;
       item.append(
-        /[。）]$/.test(text) ? "" : " ",
-        Object.assign(document.createElement("span"), { className: "m", textContent: until }),
+        /[。）]$/.test(item.textContent) ? "" : " ",
+        Object.assign(document.createElement("span"), { className, textContent: more }),
       );
     }
     return item;

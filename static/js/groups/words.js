@@ -168,21 +168,23 @@ function stableWords(group, health, say) {
 // To a tenth of a second: what changes with each frame cannot be read.
 export const rounded = (us) => (us === null ? null : Math.floor(us / 100_000) * 100_000);
 
-// What holds the group up, a sentence each: {text, until: words or "", member}. The worst comes first; what several
-// wait to hear is one sentence.
+// What holds the group up, a sentence each: {text, until: words or "", cure: what to do about it, "" where the sentence
+// says so}. The worst comes first; what several wait to hear is one sentence.
 export const findingsOf = (group, health, atUs, say) => [
-  ...faultsOf(group, say).map((text) => ({ text, until: "" })),
-  ...merged(health.findings).map(({ code, members, timer, ends_us: endsUs, partitions, count }) => ({
-    text: say(`groups.finding.${code}`, {
-      member: members.join(say("list.comma")), members: members.length, count: count || partitions, partitions,
-    }),
-    until:
-      timer === null
-        ? ""
-        : endsUs === null
-          ? timer
-          : say("groups.until", { timer, left_us: Math.max(0, rounded(endsUs - atUs)) }),
-  })),
+  ...faultsOf(group, say).map((text) => ({ text, until: "", cure: "" })),
+  ...merged(health.findings).map(({ code, members, timer, ends_us: endsUs, partitions, count }) => {
+    const member = members.join(say("list.comma"));
+    return {
+      text: say(`groups.finding.${code}`, { member, members: members.length, count: count || partitions, partitions }),
+      until:
+        timer === null
+          ? ""
+          : endsUs === null
+            ? timer
+            : say("groups.until", { timer, left_us: Math.max(0, rounded(endsUs - atUs)) }),
+      cure: say(`groups.cure.${code}`, { member }),
+    };
+  }),
 ];
 
 // What ended members whose own assignor failed, and where: an exception stands as Python says it.

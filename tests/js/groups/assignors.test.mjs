@@ -55,7 +55,7 @@ test("what a user's own assignor raised stands at the member, in what holds the 
   assert.equal(ownWords({ ...rest, group: { ...rest.group, is_own: true } }, english), english("groups.own.runs"));
   const one = own(fault);
   assert.deepEqual([ownWords(one, english), doing(one.group.members.c1, one.group, english)], [words, words]);
-  assert.deepEqual(findingsOf(one.group, { findings: [] }, 0, english), [{ text: words, until: "" }]);
+  assert.deepEqual(findingsOf(one.group, { findings: [] }, 0, english), [{ text: words, until: "", cure: "" }]);
   assert.equal(ownWords(own(fault, fault, fault), english), `${words} (so did c2, c3)`);
   assert.equal(ownWords(own(...Array(9).fill(fault)), english), `${words} (so did 8 others)`);
   assert.equal(
