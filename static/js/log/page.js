@@ -77,7 +77,7 @@ function drawWords() {
   $("replica").textContent = replicaWords(folder, say);
   $("replica").hidden = !folder.replica;
   drawChoices();
-  $("behind").textContent = behind(folder, say, words());
+  $("folder-behind").textContent = behind(folder, say, words());
   $("folder").setAttribute("aria-label", say("log.folder_label", { folder: folder.folder }));
   writeTable($("folder-twin"), folderTable(folder, say), say("log.folder"));
   const files = [...folder.segments.flatMap((segment) => segment.files), ...folder.other_files];
