@@ -35,7 +35,9 @@ def run() -> list[Figure]:
 def _measure(page: Page, url: str) -> list[Figure]:
     begun_s = time.monotonic()
     page.goto(url)
-    wait_frame(page, int(page.evaluate("() => JSON.parse(document.getElementById('page').textContent).seq")))
+    wait_frame(
+        page, int(page.evaluate("() => JSON.parse(document.getElementById('page').textContent).seq ?? 0"))
+    )
     moving_s = time.monotonic() - begun_s
     tools = page.context.new_cdp_session(page)
     # Thread ticks: processor time of the main thread, not what other programs took from it meanwhile.
