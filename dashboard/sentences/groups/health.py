@@ -161,7 +161,7 @@ HEALTH = {
     "groups.cure.join_unheard": _("Nothing to do; a shorter heartbeat interval makes it faster."),
     "groups.cure.pending_waits": _("Nothing to do: an id that nobody uses expires with the session timeout."),
     "groups.cure.sync_waits": _(
-        "Cure: restart {member} if it hangs; without an answer its session ends, and another member leads."
+        "Cure: restart {member} if it hangs; if it stays silent, its session ends and another member leads."
     ),
     "groups.cure.revoke_waits": _("Cure: let {member} poll: it gives partitions up between two polls."),
     "groups.cure.ghost_waits": _(
