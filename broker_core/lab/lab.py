@@ -48,9 +48,9 @@ class LabState:
     """What a checkpoint holds of a lab beside its lanes and its time.
 
     playing, speed_milli: what the clock outside should do; they change no event. change_milli: its speed while
-    a lane is changing, where that is another one. told_us: of the last order or turning point. stop_us: when it pauses; None: when
-    it is told to. way_milli: its speed until then, where that is another one. seen: everybody who ever
-    joined -> colour, from 1.
+    a lane is changing, where that is another one. told_us: of the last order or turning point. stop_us: when it
+    pauses; None: when it is told to. way_milli: its speed until then, where that is another one. seen: everybody
+    who ever joined -> colour, from 1.
     history: the membership commands so far, with their positions, times and names. position: of the last
     command. orders: a Pulsar lane -> the order rule of Key_Shared that somebody gave it. steps_replaced: those of
     lanes whose place another one has taken.

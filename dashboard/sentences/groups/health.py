@@ -165,10 +165,12 @@ HEALTH = {
     ),
     "groups.cure.revoke_waits": _("Cure: let {member} poll: it gives partitions up between two polls."),
     "groups.cure.ghost_waits": _(
-        "Cure: a group.instance.id, with which the new {member} takes the old one's place at once; or a shorter session timeout."
+        "Cure: a group.instance.id, with which the new {member} takes the old one's place at once; or a "
+        "shorter session timeout."
     ),
     "groups.cure.ghost_owner": _(
-        "Cure: a group.instance.id, with which the new {member} takes the old one's place at once; or a shorter session timeout."
+        "Cure: a group.instance.id, with which the new {member} takes the old one's place at once; or a "
+        "shorter session timeout."
     ),
     "groups.cure.assign_waits": _("Nothing to do; a shorter heartbeat interval makes it faster."),
     "groups.cure.revoke_unheard": _("Nothing to do; a shorter heartbeat interval makes it faster."),
@@ -184,7 +186,8 @@ HEALTH = {
         "Nothing to do if it is back before its session ends; after that others take over."
     ),
     "groups.cure.stuck_owner": _(
-        "Cure: lower max.poll.records, or pause() and handle slow records in another thread; a shorter max.poll.interval.ms finds it sooner."
+        "Cure: lower max.poll.records, or pause() and handle slow records in another thread; a shorter "
+        "max.poll.interval.ms finds it sooner."
     ),
     "groups.cure.closing_owner": _("Nothing to do: it leaves in a moment."),
     "groups.cure.taking_owner": _("Nothing to do."),
