@@ -19,11 +19,13 @@ from typing import NamedTuple
 from broker_core.errors import ReplayError
 from broker_core.events import Json
 from broker_core.lab.checkpoint import pack, unpack
+from broker_core.lab.commands.workload import RecordRate
 from broker_core.lab.lab import Lab
 from broker_core.lab.limits import DEFAULT_LIMITS, Limits
 from broker_core.lab.pieces import Pieces, whole
 from broker_core.lab.replay import Replay
 from broker_core.lab.scenario import Scenario, step_end_us
+from broker_core.lab.workload.base import Workload
 from broker_core.lab.workload.parse import workload_from_json
 
 CHECKPOINT_STEPS = 2_500
@@ -255,6 +257,14 @@ class Journal:
             kept.pop()  # time only passed: what was reported on the way belongs to both
         return Cut(kept, until_us, past_us)
 
+    def workload(self) -> Workload:
+        """The lab's records, at the rates that its commands have given them."""
+        workload = workload_from_json(self.scenario.workload, self.limits, self.scenario.seed)
+        for command in self.commands:
+            if command["kind"] == RecordRate.kind:
+                workload.change_rate(command["at_us"], command["args"]["rate"])
+        return workload
+
     def seek(self, until_us: int | None = None, until_position: int | None = None) -> Lab:
         """The lab as it was at a moment, from the nearest checkpoint before it."""
         cut = self.cut(until_us, until_position)
@@ -277,7 +287,7 @@ class Journal:
 
     def _step_end_us(self, step: Json) -> int:
         """When a step is there: at the first record after it."""
-        workload = workload_from_json(self.scenario.workload, self.limits, self.scenario.seed)
+        workload = self.workload()
         return step_end_us(
             self.scenario, step["at_us"], workload.arrival_us(workload.count_until(step["at_us"]))
         )

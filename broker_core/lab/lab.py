@@ -286,6 +286,10 @@ class Lab(LabState):
         """The clock stands."""
         self.playing, self.stop_us, self.way_milli = False, None, None
 
+    def change_rate(self, rate: int) -> None:
+        """Records arrive so many a second from now on."""
+        self.workload.change_rate(self.now_us, rate)
+
     def lanes_of(self, lane: str) -> list[Lane]:
         """The lanes that a command for `lane` is for."""
         return list(self.lanes.values()) if lane == ALL else [self.lanes[lane]]
@@ -410,7 +414,8 @@ class Lab(LabState):
             yield None
         lesson = None if self.lesson is None else self.lesson.to_json()
         return checkpoints.encode(
-            kept(self, LabState) | {"now_us": self.now_us, "lanes": lanes, "lesson": lesson}
+            kept(self, LabState)
+            | {"now_us": self.now_us, "lanes": lanes, "lesson": lesson, "rates": self.workload.rates}
         )
 
     @classmethod
@@ -426,6 +431,8 @@ class Lab(LabState):
         lab = cls(scenario, limits, begin=False)
         lab.clock.now_us = state["now_us"]
         take_back(lab, LabState, state)
+        for _first, since_us, rate in state["rates"][1:]:
+            lab.workload.change_rate(since_us, rate)
         lab.messages.sent = lab.sent
         lab.keys.restore(*lab.workload.distinct_until(lab.record_count))
         for spec in scenario.lanes:

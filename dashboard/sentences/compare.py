@@ -33,8 +33,8 @@ COMPARE = {
     "compared.seed": _("seed"),
     "compared.history": _("What happens, a line each"),
     "compared.history_hint": _(
-        "second, order, consumer: 10 join; 10 join 2; 25 crash c2; 40 rejoin c2; leave, pause, resume; 30 slow c1 2. In "
-        "comparisons of Kafka alone also 20 broker_crash 2 and 40 broker_back 2."
+        "second, order, consumer: 10 join; 10 join 2; 25 crash c2; 40 rejoin c2; leave, pause, resume; 30 slow c1 2; "
+        "45 rate 60: so many records a second arrive. In comparisons of Kafka alone also 20 broker_crash 2 and 40 broker_back 2."
     ),
     "compared.presets": _("Histories"),
     "compared.preset.calm": _("nothing"),

@@ -18,6 +18,7 @@ from broker_core.lab.tubemq.facts import TubeMqFacts
 
 OUT = ("crashed", "gone")
 """States of a consumer that takes nothing."""
+RATE = "workload.rate"
 COMMANDS_MAX = 64
 """Of a kind; a change that would take more is one for a new lab."""
 
@@ -68,6 +69,8 @@ def settings_now(scenario: Json, facts: LabFacts | None, view: Json | None) -> J
     rates = set() if view is None else {rate for lane in view["lanes"].values() for rate in _rates(lane)}
     (rate,) = rates if len(rates) == 1 else (scenario["consumer_rate"],)
     alive = max(len(_alive(lane)) for lane in facts.lanes.values())
+    if view is not None:
+        now["workload"] = {**now["workload"], "rate": view["workload"]["rate"]}
     return {**now, "lanes": lanes, "consumers": alive, "consumer_rate": rate}
 
 
@@ -108,7 +111,9 @@ def changes_of(now: Json, wanted: Json, facts: LabFacts | None, view: Json | Non
     found, newcomers = Changes(), []
     lanes = {} if facts is None else facts.lanes
     for part in ("seed", "workload"):
-        found.rest += _differing(part, now[part], wanted[part])
+        for where in _differing(part, now[part], wanted[part]):
+            is_rate = where == RATE and lanes
+            found.add(where, [_order("record_rate", "all", rate=wanted[part]["rate"])] if is_rate else [])
     if now["consumers"] != wanted["consumers"]:
         more = wanted["consumers"] - now["consumers"]
         found.add("consumers", [_order("join", "all", count=more)] if more > 0 and lanes else [])

@@ -133,13 +133,20 @@ def test_what_can_change_a_lab_that_runs_is_commands_that_it_accepts(world: Worl
     lanes[1] |= {"session_timeout_ms": 9_000}
     lanes[3] |= {"prefetch": 1}
     lanes[4] |= {"partitions": 6}
-    wanted = {**WISHED, "seed": 12, "consumers": 3, "consumer_rate": 20, "lanes": lanes}
+    wanted = {
+        **WISHED,
+        "seed": 12,
+        "workload": {**WISHED["workload"], "rate": 50},
+        "consumers": 3,
+        "consumer_rate": 20,
+        "lanes": lanes,
+    }
     status, answer = post(client, f"/api/labs/{lab}/settings/", wanted)
     assert status == 200 and answer["rest"] == ["seed", "lanes.1.session_timeout_ms"]
     kinds = [order["kind"] for order in answer["orders"]]
     assert [order["consumer"] for order in answer["orders"] if order["kind"] == "slow"] == ["c1", "c2", "c3"]
     assert kinds == [
-        "join", *["slow"] * 3, "set_algorithm", "cluster_add_partitions", "cluster_set_acks", *["rabbitmq_consume"] * 3,
+        "record_rate", "join", *["slow"] * 3, "set_algorithm", "cluster_add_partitions", "cluster_set_acks", *["rabbitmq_consume"] * 3,
         *["tubemq_expand"] * 2,
     ]  # fmt: skip
     for order in answer["orders"]:

@@ -32,6 +32,7 @@ from broker_core.lab.commands.rabbitmq_server import RUN_COMMANDS
 from broker_core.lab.commands.rabbitmq_trace import TraceMethods
 from broker_core.lab.commands.tubemq_client import CLIENT_COMMANDS
 from broker_core.lab.commands.tubemq_cluster import CLUSTER_COMMANDS
+from broker_core.lab.commands.workload import RecordRate
 from broker_core.lab.fields import COMMAND_ID, LANE_ID, refuse_unknown
 from broker_core.lab.limits import DEFAULT_LIMITS, Limits
 from broker_core.lab.older_names import renamed
@@ -51,6 +52,7 @@ _ALL_KINDS: tuple[type[Command], ...] = (
     PauseLab,
     Step,
     Speed,
+    RecordRate,
     *FAULT_COMMANDS,
     *OPERATOR_COMMANDS,
     *WRITER_COMMANDS,

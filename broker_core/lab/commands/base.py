@@ -107,6 +107,29 @@ class Command(ABC):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LabCommand(Command):
+    """An order to the whole lab, which it obeys at any time."""
+
+    @classmethod
+    def make(cls, command_id: str, lane: str, consumer: object, args: Json, limits: Limits) -> Self:
+        if lane != ALL:
+            raise CommandError("lane", "{kind} belongs to the whole lab: leave this out", kind=cls.kind)
+        if consumer is not None:
+            raise CommandError(
+                "consumer", "{kind} does not apply to one consumer: leave this out", kind=cls.kind
+            )
+        return cls(command_id=command_id, **cls.read_args(args, limits))
+
+    @classmethod
+    def read_args(cls, args: Json, limits: Limits) -> dict[str, Any]:
+        """The arguments as this class's fields. Raises CommandError at the one that is wrong."""
+        return {}
+
+    def check(self, lab: LabFacts) -> None:
+        """Any lab can do it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LaneCommand(Command):
     """An order about what a lane has of its own, its brokers or its producer: in each lane that has it, and
     of no consumer."""

@@ -1,39 +1,20 @@
 """The lab's clock: play, play_until, pause_lab, step, speed. None of them changes what a lane does, only when."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.lab import fields
-from broker_core.lab.commands.base import ALL, Command
+from broker_core.lab.commands.base import LabCommand
 from broker_core.lab.facts import LabFacts
 from broker_core.lab.limits import Limits
 from broker_core.lab.pieces import Stops
 from broker_core.lab.shared.ordered_lab import OrderedLab
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClockCommand(Command):
-    """An order to the whole lab."""
-
-    @classmethod
-    def make(cls, command_id: str, lane: str, consumer: object, args: Json, limits: Limits) -> Self:
-        if lane != ALL:
-            raise CommandError("lane", "the clock belongs to the whole lab: leave this out")
-        if consumer is not None:
-            raise CommandError(
-                "consumer", "{kind} does not apply to one consumer: leave this out", kind=cls.kind
-            )
-        return cls(command_id=command_id, **cls.read_args(args))
-
-    @classmethod
-    def read_args(cls, args: Json) -> dict[str, Any]:
-        """The arguments as this class's fields. Raises CommandError at the one that is wrong."""
-        return {}
-
-    def check(self, lab: LabFacts) -> None:
-        """The clock obeys at any time."""
+class ClockCommand(LabCommand):
+    """An order to the clock."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +37,7 @@ class PlayUntil(ClockCommand):
     speed: float | None
 
     @classmethod
-    def read_args(cls, args: Json) -> dict[str, Any]:
+    def read_args(cls, args: Json, limits: Limits) -> dict[str, Any]:
         until_us = fields.whole("args.until_us", args.get("until_us"), 1, fields.MOMENT_US_MAX)
         given = args.get("speed")
         return {"until_us": until_us, "speed": None if given is None else fields.speed(given)}
@@ -108,7 +89,7 @@ class Speed(ClockCommand):
     at_changes: float | None = None
 
     @classmethod
-    def read_args(cls, args: Json) -> dict[str, Any]:
+    def read_args(cls, args: Json, limits: Limits) -> dict[str, Any]:
         given = args.get("at_changes")
         at_changes = None if given is None else fields.speed(given, "args.at_changes")
         return {"speed": fields.speed(args.get("speed")), "at_changes": at_changes}

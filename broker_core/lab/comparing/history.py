@@ -3,6 +3,7 @@
     10 join             a consumer joins; `10 join 3`: three
     25 crash c2         it falls silent         leave, rejoin, pause, resume: the same form
     40 slow c1 2        it takes 2 records a second
+    45 rate 60          60 records a second arrive
     50 broker_crash 2   a broker of each Kafka lane; broker_back: it comes back
 
 Lines end with a new line or a semicolon. What it gives is a lab's own script, checked as anybody's orders are.
@@ -22,8 +23,10 @@ OWN_IDS = "lab:compare:"
 ORDERS_MAX, SECONDS_MAX = 40, 1800
 TEXT_MAX = 4_000
 _NAMED = ("leave", "crash", "rejoin", "pause", "resume", "slow")
+RATE = "rate"
 _BROKERS = {"broker_crash": "cluster_crash", "broker_back": "cluster_come_back"}
-KINDS = ("join", *_NAMED, *_BROKERS)
+KINDS = ("join", *_NAMED, RATE, *_BROKERS)
+_COMMANDS = {**_BROKERS, RATE: "record_rate"}
 _TIME = re.compile(r"[0-9]{1,4}(\.[0-9]{1,3})?")
 
 
@@ -47,10 +50,10 @@ class Order:
         if self.kind in _BROKERS:
             args = {"broker": self.number}
         elif self.number is not None:
-            args = {"rate" if self.kind == "slow" else "count": self.number}
+            args = {"rate" if self.kind in ("slow", RATE) else "count": self.number}
         raw = {
             "command_id": f"{OWN_IDS}{place}",
-            "kind": _BROKERS.get(self.kind, self.kind),
+            "kind": _COMMANDS.get(self.kind, self.kind),
             "lane": "all",
             **({"consumer": self.who} if self.who else {}),
             "args": args,
@@ -105,10 +108,10 @@ def _order(place: int, words: list[str], models: Sequence[str], limits: Limits) 
         )
     wanted = (
         int(kind in _NAMED),
-        {"join": (0, 1), "slow": (0, 1)}.get(kind, (1, 1) if kind in _BROKERS else (0, 0)),
+        {"join": (0, 1), "slow": (0, 1)}.get(kind, (1, 1) if kind in _COMMANDS else (0, 0)),
     )
     if len(names) != wanted[0] or not wanted[1][0] <= len(numbers) <= wanted[1][1] or len(rest) > 2:
-        example = {"join": "10 join 2", "slow": "40 slow c1 2"}.get(
+        example = {"join": "10 join 2", "slow": "40 slow c1 2", RATE: "45 rate 60"}.get(
             kind, f"25 {kind} {2 if kind in _BROKERS else 'c2'}"
         )
         raise CommandError(
@@ -154,7 +157,7 @@ def script_of(orders: Sequence[Order], lasts_us: int, limits: Limits = DEFAULT_L
 
 def history_text(script: Sequence[Json]) -> str:
     """What `read_history` reads, of a script of `script_of`."""
-    kinds = {kind: name for name, kind in _BROKERS.items()}
+    kinds = {kind: name for name, kind in _COMMANDS.items()}
     lines = []
     for place, entry in enumerate(script[1:-1], start=1):
         body, args = entry["body"], entry["body"]["args"]

@@ -27,6 +27,9 @@ class OrderedLab(Protocol):
     def pause(self) -> None:
         """Its clock stands."""
 
+    def change_rate(self, rate: int) -> None:
+        """Its records arrive at this rate from now on."""
+
     def lanes_of(self, lane: str) -> Sequence[Lane]:
         """The lanes that a command for `lane` is for."""
 

@@ -2,8 +2,9 @@
 are whole numbers."""
 
 from abc import ABC, abstractmethod
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,16 +22,26 @@ DISTINCT_BLOCK = 1 << 20
 CodeArray = NDArray[np.signedinteger[Any]]
 
 
+class Stretch(NamedTuple):
+    """From `since_us` on records arrive at another rate, and `first` is the next of them."""
+
+    first: int
+    since_us: int
+    rate: int
+
+
 class Workload(Protocol):
     """The record stream that all lanes of a lab share. A record is its index, from 0; everything about it
     follows from that.
 
-    rate: records per second of virtual time. key_count: how many different keys can appear, None if unknown.
+    rate: records per second of virtual time, now. key_count: how many different keys can appear, None if unknown.
     """
 
     rate: int
+    rates: tuple[Stretch, ...]
     key_count: int | None
 
+    def change_rate(self, at_us: int, rate: int) -> None: ...
     def arrival_us(self, index: int) -> int: ...
     def arrival_times(self, start: int, stop: int) -> list[int]: ...
     def count_until(self, at_us: int) -> int: ...
@@ -50,26 +61,42 @@ class Workload(Protocol):
 
 class EvenArrivals(ABC):
     """Records 1/rate seconds apart: record i arrives at (i + 1) / rate seconds, rounded down to the
-    microsecond."""
+    microsecond. From a change of the rate on they are counted from there in the same way.
+
+    rates: the stretches of a workload whose rate has changed, the first from 0; none otherwise.
+    """
 
     rate: int
+    rates: tuple[Stretch, ...] = ()
+
+    def change_rate(self, at_us: int, rate: int) -> None:
+        """Records that arrive after `at_us`, which is not before the last change, do so at this rate."""
+        before = self.rates or (Stretch(0, 0, self.rate),)
+        self.rates, self.rate = (*before, Stretch(self.count_until(at_us), at_us, rate)), rate
 
     def arrival_us(self, index: int) -> int:
         """When record `index` arrives, in microseconds of virtual time. The first one waits a whole gap: at 0
         the lab is empty."""
-        return (index + 1) * SECOND_US // self.rate
+        if not self.rates:
+            return (index + 1) * SECOND_US // self.rate
+        first, since_us, rate = self.rates[bisect_right(self.rates, index, key=_first) - 1]
+        return since_us + (index - first + 1) * SECOND_US // rate
 
     def arrival_times(self, start: int, stop: int) -> list[int]:
         """When the records start..stop-1 arrive."""
-        rate = self.rate
-        return [
-            moment // rate for moment in range((start + 1) * SECOND_US, (stop + 1) * SECOND_US, SECOND_US)
-        ]
+        if self.rates and (start < self.rates[-1].first):
+            return [self.arrival_us(index) for index in range(start, stop)]
+        first, since_us, rate = self.rates[-1] if self.rates else (0, 0, self.rate)
+        from_, until = (start - first + 1) * SECOND_US, (stop - first + 1) * SECOND_US
+        return [since_us + moment // rate for moment in range(from_, until, SECOND_US)]
 
     def count_until(self, at_us: int) -> int:
         """How many records have arrived at or before `at_us`: the exact inverse of `arrival_us`."""
+        first, since_us, rate = 0, 0, self.rate
+        if self.rates:
+            first, since_us, rate = self.rates[max(0, bisect_right(self.rates, at_us, key=_since) - 1)]
         # floor(n * 10**6 / rate) <= at  <=>  n * 10**6 < (at + 1) * rate
-        return max(0, ((at_us + 1) * self.rate - 1) // SECOND_US)
+        return first + max(0, ((at_us - since_us + 1) * rate - 1) // SECOND_US)
 
     @abstractmethod
     def key(self, code: int) -> str:
@@ -86,6 +113,14 @@ class EvenArrivals(ABC):
     def key_bytes(self, code: int) -> bytes:
         """The key as it is hashed: its text in UTF-8, unless a workload knows keys that are not text."""
         return self.key(code).encode()
+
+
+def _first(stretch: Stretch) -> int:
+    return stretch.first
+
+
+def _since(stretch: Stretch) -> int:
+    return stretch.since_us
 
 
 class KeyedPayloads(dict[int, int]):

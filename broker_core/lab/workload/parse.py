@@ -53,7 +53,15 @@ def workload_settings(limits: Limits = DEFAULT_LIMITS) -> dict[str, tuple[Settin
 
 def record_rate(limits: Limits = DEFAULT_LIMITS) -> Setting:
     """Of every kind."""
-    return number("rate", 1, limits.records_per_second_max, DEFAULT_RATE, "per_second", group=GROUP)
+    return number(
+        "rate",
+        1,
+        limits.records_per_second_max,
+        DEFAULT_RATE,
+        "per_second",
+        group=GROUP,
+        changed_by="record_rate",
+    )
 
 
 KINDS = tuple(workload_settings())

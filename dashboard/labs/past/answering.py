@@ -21,7 +21,6 @@ from broker_core.lab.passport import FOLLOWED_US, homes, newest_with_key, passpo
 from broker_core.lab.patch import diff
 from broker_core.lab.pieces import whole
 from broker_core.lab.trial import tried
-from broker_core.lab.workload.parse import workload_from_json
 from dashboard.errors import Refused, in_words
 from dashboard.labs import selectors
 from dashboard.labs.frames import encode, feed_state
@@ -149,9 +148,7 @@ def _passport(look: Look, past: Past, kept: KeptLabs, check: Callable[[], None])
     def at(at_us: int, position: int | None = None) -> CoreLab:
         return kept.at(past, viewer, past.journal.cut(at_us, position), check)[0]
 
-    workload = workload_from_json(
-        past.journal.scenario.workload, past.journal.limits, past.journal.scenario.seed
-    )
+    workload = past.journal.workload()
     count = workload.count_until(look.at_us)
     try:
         if look.key is not None:

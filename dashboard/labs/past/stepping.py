@@ -11,7 +11,6 @@ from typing import NamedTuple
 from broker_core.lab.commands import COMMANDS
 from broker_core.lab.commands.clock import ClockCommand
 from broker_core.lab.journal import Journal
-from broker_core.lab.workload.parse import workload_from_json
 from dashboard.labs.past.kept import Past
 from dashboard.labs.past.marks import system_marks
 from dashboard.models import StoredEvent
@@ -32,7 +31,7 @@ class Place(NamedTuple):
 
 def by_records(journal: Journal, at_us: int, by: int, last_us: int) -> Place:
     """last_us: how far the lab has come."""
-    workload = workload_from_json(journal.scenario.workload, journal.limits, journal.scenario.seed)
+    workload = journal.workload()
     if by > 0:
         come = workload.count_until(at_us)
         index = min(come + by, max(come, workload.count_until(last_us))) - 1

@@ -50,6 +50,31 @@ def lived(orders, scenario=SCENARIO):
     return journal, lab
 
 
+def test_records_come_at_another_rate_and_every_way_back_knows_it():
+    orders = [("record_rate", {"rate": 50}, 2 * SECOND), ("record_rate", {"rate": 5}, SECOND)]
+    journal, lab = lived([*orders, ("pause_lab", {}, 0), ("step", {}, 0)])
+    assert lab.record_count == 40 + 50 + 1 and lab.view()["workload"]["rate"] == 5
+    assert lab.now_us == 3 * SECOND + 200_000
+    again = journal.seek(lab.now_us)
+    assert again.view() == lab.view()
+    restored = Lab.restore(SCENARIO, lab.checkpoint())
+    for each in (restored, again, lab):
+        each.advance_to(6 * SECOND)
+    assert restored.view() == again.view() == lab.view() and lab.record_count == 90 + 15
+    assert journal.workload().arrival_times(0, 105) == lab.workload.arrival_times(0, 105)
+    assert journal.seek(SECOND * 5 // 2).record_count == 65
+    assert journal.seek(until_position=4).now_us == 3 * SECOND + 200_000
+
+
+def test_a_lane_under_another_rule_lives_through_the_same_rates():
+    _journal, lab = lived([("record_rate", {"rate": 50}, 2 * SECOND), ("join", {}, SECOND)])
+    sent = {"command_id": "x", "kind": "set_algorithm", "lane": "pulsar", "args": {"algorithm": "auto_split"}}
+    lab.submit(sent)
+    assert lab.record_count == 40 + 50 == lab.lanes["pulsar"].next_record
+    lab.advance_to(5 * SECOND)
+    assert lab.record_count == 40 + 150 == lab.lanes["pulsar"].next_record
+
+
 def watched(scenario, commands, until_us):
     """(journal with the checkpoints that a worker takes, {moment: (view, checkpoint)}): the life of the
     commands, lived once more."""

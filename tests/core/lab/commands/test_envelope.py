@@ -7,13 +7,13 @@ import pytest
 
 from broker_core.errors import CommandError
 from broker_core.lab.commands import COMMANDS, CONSUMER_KINDS, check_command, command_from_json
-from broker_core.lab.commands.base import ConsumerCommand, LaneCommand
-from broker_core.lab.commands.clock import ClockCommand
+from broker_core.lab.commands.base import ConsumerCommand, LabCommand, LaneCommand
 
 SOURCE = "def assign(members, partitions):\n    return {}\n"
 NEEDED: dict[str, dict[str, Any]] = {
     "slow": {"rate": 3},
     "speed": {"speed": 2.5},
+    "record_rate": {"rate": 50},
     "play_until": {"until_us": 9, "speed": 0.5},
     "set_algorithm": {"algorithm": "range"},
     "set_order": {"order": "draining"},
@@ -159,7 +159,7 @@ def test_place_and_time_of_the_journal_are_known_fields_that_a_command_does_not_
     [
         kind
         for kind, made in COMMANDS.items()
-        if issubclass(made, (ClockCommand, LaneCommand)) or kind[:4] == "set_"
+        if issubclass(made, (LabCommand, LaneCommand)) or kind[:4] == "set_"
     ],
 )
 def test_order_that_is_about_no_consumer_refuses_one(kind: str) -> None:
@@ -177,8 +177,8 @@ def test_order_about_a_consumer_asks_for_its_name_before_its_arguments(kind: str
     assert refused.value.field == "consumer" and kind in CONSUMER_KINDS
 
 
-@pytest.mark.parametrize("kind", ["play", "play_until", "pause_lab", "step", "speed"])
-def test_clock_belongs_to_no_lane(kind: str) -> None:
+@pytest.mark.parametrize("kind", ["play", "play_until", "pause_lab", "step", "speed", "record_rate"])
+def test_order_to_the_lab_belongs_to_no_lane(kind: str) -> None:
     with pytest.raises(CommandError, match="whole lab") as refused:
         command_from_json(raw_of(kind) | {"lane": "kafka", "consumer": "c1"})
     assert refused.value.field == "lane"

@@ -18,6 +18,7 @@ ALL = tuple(LANE_KINDS)
         "10 join\n25 crash c2\n40 rejoin c2",
         "5 join 3\n5 leave c1\n7.5 slow c2 3\n9 resume c2",
         "0 pause c1",
+        "10 rate 60\n20 join",
         "",
     ],
 )

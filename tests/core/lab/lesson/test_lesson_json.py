@@ -260,7 +260,7 @@ def test_lines_of_chinese_are_joined_without_a_blank_but_beside_a_latin_letter(
         ([step(order={"kind": "leave"})], ("steps.0.order.consumer", "name the consumer for leave")),
         (
             [step(order={"kind": "play", "lane": "kafka"})],
-            ("steps.0.order.lane", "the clock belongs to the whole lab: leave this out"),
+            ("steps.0.order.lane", "play belongs to the whole lab: leave this out"),
         ),
         (
             [step(order={"kind": "join", "lane": "tubemq"})],

@@ -42,6 +42,30 @@ def test_the_count_changes_only_at_arrivals(rate: int, at_us: int) -> None:
     assert workload.arrival_us(count) > at_us
 
 
+@given(
+    changes=st.lists(st.tuples(st.integers(0, 5_000_000), st.integers(1, 5000)), max_size=4),
+    rate=st.integers(1, 5000),
+    index=st.integers(0, 30_000),
+)
+def test_changes_of_the_rate_keep_what_has_arrived_and_count_on_from_there(
+    changes: list[tuple[int, int]], rate: int, index: int
+) -> None:
+    workload = workload_from_json({"kind": "uniform", "rate": rate})
+    at_us = 0
+    for gap_us, rate in changes:  # noqa: B020  # the next one
+        at_us += gap_us
+        before = workload.arrival_times(0, workload.count_until(at_us))
+        workload.change_rate(at_us, rate)
+        assert workload.arrival_times(0, len(before)) == before and workload.count_until(at_us) == len(before)
+        first = workload.arrival_us(len(before))
+        assert first == at_us + 1_000_000 // rate and workload.rate == rate
+    arrives = workload.arrival_us(index)
+    assert (workload.count_until(arrives) > index) and workload.count_until(arrives - 1) <= index
+    times = workload.arrival_times(0, 200)
+    assert times == [workload.arrival_us(each) for each in range(200)] == sorted(times)
+    assert workload.arrival_times(150, 200) == times[150:]
+
+
 def test_the_demo_shows_thirty_six_records_in_its_first_second() -> None:
     workload = workload_from_json({})
     assert (workload.count_until(0), workload.count_until(999_999), workload.count_until(1_000_000)) == (
