@@ -157,6 +157,7 @@ STAGE = {
     "seed": _("seed"),
     "share": _("Copy link"),
     "share.title": _("Copy a link to what this page shows: this lab, this moment, what is chosen"),
+    "share.page": _("Copy the address of this page, with what is found and chosen on it"),
     "twin": _("Tables"),
     "twin.title": _("Show the pictures as tables (T)"),
     "timeline": _("Changes by virtual time"),

@@ -206,6 +206,12 @@ def test_search_and_level_act_on_all_lessons_in_place(profile: Profile, site: Su
     assert visible_lessons(page) == ["The high watermark, step by step"]
     assert faults_of(page) == []
     expect(page.locator("#found")).to_have_text("1 lesson found")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.click("#copy-link")
+    expect(page.locator("#notice-text")).to_have_text("Link copied.")
+    other = profile().new_page()
+    other.goto(page.evaluate("() => navigator.clipboard.readText()"))
+    assert visible_lessons(other) == ["The high watermark, step by step"]
     page.click("#language")
     expect(page.locator("#found")).to_have_text("找到 1 节课")
     page.click("#language")

@@ -1,6 +1,7 @@
 // One study: how far it is while it runs, then its ranking, its charts, and what can be done with it.
 
 import { onLanguage, page, say, speak, words } from "../base/chrome.js";
+import { createCopyLink } from "../base/copy_link.js";
 import { createNotice } from "../base/notice.js";
 import { placePopovers } from "../base/place.js";
 import { refusalOf } from "../base/reasons.js";
@@ -214,15 +215,7 @@ async function copy(text, near) {
   }
 }
 
-$("share").addEventListener("click", async (event) => {
-  const near = event.currentTarget, link = location.href;
-  try {
-    await navigator.clipboard.writeText(link);
-    notice(say("notice.copied"), { near, kind: "done" });
-  } catch {
-    notice(say("notice.copy_by_hand", { link }), { near, kind: "done" });
-  }
-});
+createCopyLink($("share"), { notice, say });
 
 placePopovers();
 for (const button of document.querySelectorAll("[data-delete]")) {

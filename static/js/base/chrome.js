@@ -1,6 +1,8 @@
 // What every page has: language and theme, both switched in place and remembered.
 
+import { createCopyLink } from "./copy_link.js";
 import { listenToKeys } from "./keys.js";
+import { createNotice } from "./notice.js";
 import { createPalette } from "./palette.js";
 import { fill } from "./say.js";
 import { createSheet } from "./sheet.js";
@@ -64,6 +66,8 @@ function showTheme() {
 }
 
 createTips(say);
+const copyButton = document.getElementById("copy-link");
+if (copyButton) createCopyLink(copyButton, { notice: createNotice(document.getElementById("notice")), say });
 listenToKeys();
 createSheet(document.getElementById("keys-open"), say);
 createPalette(document.getElementById("palette-open"), "/api/places/", say);

@@ -3,6 +3,7 @@
 // what the page shows.
 
 import { page, say, speak } from "../base/chrome.js";
+import { copyLink } from "../base/copy_link.js";
 import { setAttribute, setText } from "../base/dom.js";
 import { bindKeys } from "../base/keys.js";
 import { createRoving } from "../base/roving.js";
@@ -78,13 +79,7 @@ export function createTransport({ send, current, redraw, notice, past, rename, l
     const { pathname, search, href } = location;
     const own = pathname === "/" ? page.urls.lab.replace("{id}", page.lab) : pathname + search;
     const address = new URL(own + moment, href).href;
-    try {
-      await navigator.clipboard.writeText(address);
-      notice(say("moment.copied"), { near: $("share"), kind: "done" });
-    } catch {
-      // no clipboard without https, or not allowed
-      notice(say("notice.copy_by_hand", { link: address }), { near: $("share"), kind: "done" });
-    }
+    await copyLink(address, { near: $("share"), notice, say, done: "moment.copied" });
   }
 
   const shown = () => ({ ...link.read(), tables: document.body.hasAttribute("data-twins") ? "1" : "" });

@@ -47,8 +47,25 @@ function showNext({ title, kind, number, frame, frames, lab }) {
 
 const wanted = () => levels.find((button) => button.getAttribute("aria-pressed") === "true").dataset.level;
 
+// What is looked for belongs to the address, so that a link leads to it.
+function keepAsked(level) {
+  const query = new URLSearchParams({ ...(search.value && { q: search.value }), ...(level && { level }) }).toString();
+  history.replaceState(null, "", `${location.pathname}${query && `?${query}`}${location.hash}`);
+}
+
+function takeAsked() {
+  const query = new URLSearchParams(location.search), level = query.get("level") ?? "";
+  search.value = query.get("q") ?? "";
+  if (levels.some((button) => button.dataset.level === level)) press(level);
+}
+
+function press(level) {
+  for (const each of levels) each.setAttribute("aria-pressed", String(each.dataset.level === level));
+}
+
 function showFound() {
   const words = wordsOf(search.value), level = wanted();
+  keepAsked(level);
   const was = isFiltering;
   isFiltering = words.length > 0 || level !== "";
   if (isFiltering && !was) for (const chapter of chapters) chapter.wasOpen = chapter.details?.open ?? false;
@@ -81,7 +98,7 @@ search.addEventListener("keydown", (event) => {
 });
 for (const button of levels) {
   button.addEventListener("click", () => {
-    for (const each of levels) each.setAttribute("aria-pressed", String(each === button));
+    press(button.dataset.level);
     showFound();
   });
 }
@@ -100,6 +117,7 @@ addEventListener("hashchange", openLinked);
 addEventListener("storage", showKept);                            // a lesson plays in another tab
 addEventListener("pageshow", showKept);                           // back from one
 showKept();
+takeAsked();
 showFound();
 followLanguage(() => {
   search.placeholder = say("learn.search");
