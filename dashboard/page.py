@@ -109,14 +109,13 @@ def lane_query(view: Json, lane: str) -> str:
 
 def time_context(view: Json) -> Json:
     """What the bar of time, below every page of a lab, shows of a view."""
+    own = view.get("own_speed", view["speed"])  # views of older code have one speed
     return {
         "playing": view["playing"],
         "clock": clock(view["at_us"]),
         "seed": view["seed"],
         "units": [{"id": unit, "code": f"past.unit.{unit}"} for unit in STEPS],
-        "speeds": [
-            {"value": speed, "label": f"×{speed}", "pressed": speed == view["speed"]} for speed in SPEEDS
-        ],
+        "speeds": [{"value": speed, "label": f"×{speed}", "pressed": speed == own} for speed in SPEEDS],
         "is_slow": view.get("at_changes") is not None,
     }
 

@@ -152,6 +152,7 @@ STAGE = {
     "step": _("One record forward"),
     "speed": _("Speed"),
     "slow_motion": _("slow at changes"),
+    "slow_motion.now": _("slow now: ×0.1"),
     "slow_motion.title": _("×0.1 while something moves: from a change until all is served again (-)"),
     "clock": _("Virtual time"),
     "seed": _("seed"),

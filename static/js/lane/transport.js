@@ -11,6 +11,7 @@ import { clock, number } from "../base/say.js";
 import { createBranches } from "./branches.js";
 import { momentHash } from "./moment_link.js";
 import { createState } from "./state.js";
+import { createPace } from "./pace.js";
 import * as marks from "./timeline.js";
 
 const $ = (id) => document.getElementById(id);
@@ -41,12 +42,14 @@ export function createTransport({ send, current, redraw, notice, past, rename, l
   };
   const go = (by) => past.step($("step-by").value, by);
   const change = (by) => past.step("change", by);
-  const pace = (near, speed, atChanges) => {
+  const pace = createPace({ current });
+  const setPace = (near, speed, atChanges) => {
+    pace.ask(speed, atChanges);
     if (past.isLooking()) return past.setSpeed(speed, atChanges);
     const args = atChanges ? { speed, at_changes: atChanges } : { speed };
     send(near, { kind: "speed", lane: "all", args });
   };
-  const slow = () => pace($("slow"), current().own_speed, current().at_changes ? null : SLOW);
+  const slow = () => setPace($("slow"), pace.chosen().speed, pace.chosen().atChanges ? null : SLOW);
   const back = () => past.isLooking() && (past.back(), true);
 
   // A press on the line shows that moment, a drag all on its way; a press on a mark the moment after it.
@@ -95,9 +98,11 @@ export function createTransport({ send, current, redraw, notice, past, rename, l
     setText($("position"), `#${number(view.record_count)}${position === null ? "" : ` / ${position}`}`);
     setText($("state-hash"), hash);
     for (const button of document.querySelectorAll("[data-speed]")) {
-      setAttribute(button, "aria-pressed", String(Number(button.dataset.speed) === view.speed));
+      setAttribute(button, "aria-pressed", String(Number(button.dataset.speed) === (view.own_speed ?? view.speed)));
     }
     setAttribute($("slow"), "aria-pressed", String(Boolean(view.at_changes)));
+    const said = pace.isSlow(view) ? "slow_motion.now" : "slow_motion", words = $("slow").firstElementChild;
+    if (words.dataset.say !== said) speak(words, said);
     setText($("clock"), clock(view.at_us));
     branches.draw();
     drawTimeline(view, isForced);
@@ -149,7 +154,7 @@ export function createTransport({ send, current, redraw, notice, past, rename, l
   $("share").addEventListener("click", share);
   document.querySelector(".sp").addEventListener("click", (event) => {
     const { speed } = event.target.closest("button")?.dataset ?? {};
-    if (speed) pace(event.target, Number(speed), current().at_changes);
+    if (speed) setPace(event.target, Number(speed), pace.chosen().atChanges);
   });
   $("slow").addEventListener("click", slow);
   const ofChanges = [
