@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from django.urls import reverse
 
+from dashboard import lessons
 from dashboard.formats import fill
 from dashboard.labs import selectors
 from dashboard.models import Lab
@@ -32,7 +33,12 @@ def frame_context(lab: Lab, view: Json, item: str, words: dict[str, str], lane: 
         query = "" if name == "compare" else lane_query(view, lane if lane in lanes else lanes[0])
         tabs.append({"id": name, "url": reverse(route, args=[lab.pk]) + query, "is_current": item == name})
     named = lab_named(lab) | {"lesson": view["lesson"]["title"] if view.get("lesson") else None}
-    return {**named, "title": title_of(named, words), "tabs": tabs}
+    after = lessons.lesson_after(named["lesson"]) if named["lesson"] else None
+    following = after and {
+        "url": reverse("learn-lesson", args=[after.name]),
+        "title": after.lesson.title,
+    }
+    return {**named, "title": title_of(named, words), "tabs": tabs, "next_lesson": following}
 
 
 def lab_named(lab: Lab) -> Json:

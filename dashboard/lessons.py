@@ -7,11 +7,12 @@ from math import ceil
 
 from django.utils.translation import get_language, gettext
 
+from broker_core.events import Json
 from broker_core.lab.lesson.file import read_file, scenario_from_text, shelf
 from broker_core.lab.lesson.file_error import FileError
 from broker_core.lab.lesson.lesson import Lesson
 from broker_core.lab.scenario import Scenario, scenario_to_json
-from dashboard.course import Place, places
+from dashboard.course import START, Place, places
 from dashboard.errors import Refused, in_words
 from dashboard.labs import services
 from dashboard.limits import core_limits
@@ -51,6 +52,16 @@ def shelved() -> dict[str, Shelved]:
         name: _shelved(name, place, scenario_from_text(read_file(files[name])))
         for name, place in places().items()
     }
+
+
+def lesson_after(title: Json) -> Shelved | None:
+    """What is read next after the lesson of this title: of those that one begins with the next of them, else the next
+    of the course. None: there is no further one, or it is a teacher's own."""
+    name = next((each.name for each in shelved().values() if each.lesson.title == title), None)
+    order = START if name in START[:-1] else tuple(shelved())
+    if name is None or name == order[-1]:
+        return None
+    return shelved()[order[order.index(name) + 1]]
 
 
 def _shelved(name: str, place: Place, scenario: Scenario) -> Shelved:

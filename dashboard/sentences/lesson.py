@@ -51,5 +51,6 @@ LESSON = {
     "lesson.meddled": _(
         "The run was changed by hand, last at {time}; checks describe this run, not the lesson's plan."
     ),
+    "lesson.after": _("Next lesson"),
     "lesson.all": _("All lessons"),
 }

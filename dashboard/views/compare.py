@@ -30,7 +30,7 @@ from dashboard.labs import compare as comparing
 from dashboard.labs import selectors
 from dashboard.models import Lab
 from dashboard.page import base_context, lab_page, time_context
-from dashboard.presentation import lane_story, textures
+from dashboard.presentation import lane_story, lesson_panel, textures
 from dashboard.views.first_view import first_view, no_view
 
 Json = dict[str, Any]
@@ -208,6 +208,7 @@ def _draw(request: HttpRequest, labs: list[Lab], seen: list[Json]) -> HttpRespon
         "view": view,
         "time": time_context(view),
         "textures": textures(),
+        "lesson": lesson_panel(view, words),
         "story": lane_story(view, words, None),
         "again": f"{reverse('compare')}?{_again(lab, view)}",
     }

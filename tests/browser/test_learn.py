@@ -76,7 +76,7 @@ def test_a_lesson_plays_from_the_list_to_its_end(profile: Profile, site: Supervi
     assert page.url.endswith("/kafka/groups/")  # where this one is watched
     expect(page.locator("#story")).to_contain_text("Two partitions each: c1 keeps 0 and 1, c2 gets 2 and 3.")
     expect(page.locator("[data-lesson=sum]")).to_have_text("4/4")
-    expect(page.locator("#next")).to_have_text("All lessons")
+    expect(page.locator("#next")).to_have_text("Next lesson")
     expect(page.locator("#play-icon")).to_have_attribute("href", "#v-play")  # it rests at its end
     save(page, "lesson-over")
 

@@ -85,9 +85,23 @@ def test_keys_go_on_and_back_and_space_runs_freely(profile: Profile, site: Super
     page.keyboard.press(" ")
     expect(page.locator("#play-icon")).to_have_attribute("href", "#v-pause")
     stands_at(page, "5/5", "0:12.0")
-    expect(page.locator("#next")).to_have_text("All lessons")
+    expect(page.locator("#next")).to_have_text("Next lesson")
     page.click("#next")
-    page.wait_for_url("**/learn/")
+    page.wait_for_url("**/learn/kafka_cluster_acks/")  # of those that one begins with
+
+
+def test_the_lanes_side_by_side_have_the_lessons_frames_too(profile: Profile, site: SupervisedSite) -> None:
+    page = profile().new_page()
+    play(page, site, "four_models_one_crash")
+    stands_at(page, "1/5", "0:12.0")
+    page.click("#to-compare")
+    page.wait_for_url("**/compare/")
+    stands_at(page, "1/5", "0:12.0")
+    page.click("#next")
+    stands_at(page, "2/5", "0:17.0")
+    assert page.url.endswith("/compare/")
+    page.click("#back-frame")
+    stands_at(page, "1/5", "0:12.0")
 
 
 def test_a_stop_on_the_line_leads_to_its_frame_both_ways(profile: Profile, site: SupervisedSite) -> None:

@@ -4,7 +4,7 @@
 //   Next ─┬─► the past as far as there is one ─► the lab: play_until the next stop, at that way's speed
 //   Back ─┴─► a look at the moment where the frame before paused
 
-import { say } from "../base/chrome.js";
+import { page, say } from "../base/chrome.js";
 import { setAttribute, setText } from "../base/dom.js";
 import { momentHash } from "../lane/moment_link.js";
 import { frameShown, isInFrames, isOnWay, placeOf, stopsOf, whereOf } from "./frames.js";
@@ -20,6 +20,7 @@ const SWIPE_LEAST = 60, SPEED_LEAST = 0.1, SPEED_MOST = 20;
 export function createGuide({ send, current, past, lane }) {
   if (!$("frames") || !isInFrames(current())) return null;
   const next = $("next"), back = $("back-frame"), now = () => past.now() ?? current();
+  const { next_lesson: after } = page.frame;            // of the course; null after the last, and after one's own
   let laneShown = null;
 
   // stop: of stopsOf. Forward of what the page shows, through the past and then on.
@@ -49,6 +50,11 @@ export function createGuide({ send, current, past, lane }) {
   }
 
   const isOver = () => placeOf(current()).next === null && !past.isLooking();
+
+  function nextCode({ next: stop }) {
+    if (isOver()) return after ? "lesson.after" : "lesson.all";
+    return stop?.frame === null ? "lesson.to_end" : "lesson.next";
+  }
 
   function goBack() {
     const stop = placeOf(current()).before;
@@ -104,7 +110,8 @@ export function createGuide({ send, current, past, lane }) {
   function draw() {
     const view = current(), place = placeOf(view), total = view.lesson.captions.length;
     setText($("frame-place"), say("lesson.place", { number: Math.max(1, place.number), total }));
-    setText(next, say(isOver() ? "lesson.all" : place.next?.frame === null ? "lesson.to_end" : "lesson.next"));
+    setText(next, say(nextCode(place)));
+    next.title = isOver() && after ? after.title[say("lesson.language")] : "";
     back.disabled = place.before === null || !past.canLook;
     setAttribute($("story"), "data-way", String(isOnWay(view)));
     openLane(view);
@@ -121,7 +128,7 @@ export function createGuide({ send, current, past, lane }) {
     { keys: ["arrowleft"], act: byArrow(goBack) },
   ];
   onSwipe($("main"), (by) => (by < 0 ? goNext() : goBack()));
-  next.addEventListener("click", () => (isOver() ? location.assign($("to-learn").href) : goNext()));
+  next.addEventListener("click", () => (isOver() ? location.assign(after?.url ?? $("to-learn").href) : goNext()));
   back.addEventListener("click", goBack);
 
   return { draw, goTo, line, bindings };
