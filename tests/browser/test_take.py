@@ -104,6 +104,26 @@ def test_a_lanes_picture_table_and_events_are_those_of_the_moment_that_its_names
     save(demo, "take-menu")
 
 
+def test_a_table_behind_a_fold_and_the_tab_in_front_can_be_taken_too(demo: Page) -> None:
+    _name, table = take(demo, "Skew over time", "Table as CSV")
+    rows = list(csv.DictReader(io.StringIO(table.decode("utf-8-sig"))))
+    assert [row["virtual time"] for row in rows] == ["0:04", "0:03", "0:02", "0:01"] and set(rows[0]) == {
+        "virtual time",
+        "Pulsar",
+        "Kafka",
+        "TubeMQ",
+        "RabbitMQ",
+    }
+    demo.goto(f"{demo.url}tubemq/")
+    demo.wait_for_selector("#take-more-title")
+    demo.click("#tab-first")
+    demo.click("#take-more-title")
+    with demo.expect_download() as loaded:
+        demo.get_by_role("menuitem", name="Table as CSV").click()
+    rows = list(csv.reader(io.StringIO(Path(loaded.value.path()).read_bytes().decode("utf-8-sig"))))
+    assert [row[0] for row in rows[1:]] and len(rows) >= 4
+
+
 @pytest.mark.parametrize("path", list(PICTURES))
 def test_a_picture_of_each_page_opens_alone_and_looks_like_the_page(
     demo: Page, profile: Profile, path: str, tmp_path: Path

@@ -143,8 +143,10 @@ function drawLane(lane, texts, now) {
 
 function drawChart(withTable) {
   skewChart(view, seq, { say, isForced });
-  const fold = $("skew-twin").closest("details");
-  if (!fold.open || !withTable) return;
+  if (withTable && $("skew-twin").closest("details").open) writeSkew();
+}
+
+function writeSkew() {
   const table = $("skew-twin"), recent = Object.keys(view.history).map(Number).sort((a, b) => b - a).slice(0, 60);
   const rows = [
     [say("chart.time"), ...view.lane_order.map((id) => laneName(id, view, say))],
@@ -267,6 +269,7 @@ onLanguage(() => {
   redraw();
 });
 addEventListener("resize", measureAgain);
+$("chart").addEventListener("take", writeSkew);
 // What is wide enough changes without the window, too: a bar that opens, a font that comes late.
 const watcher = new ResizeObserver(measureAgain);
 watcher.observe($("stream"));

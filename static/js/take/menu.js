@@ -30,6 +30,7 @@ export function createTakeMenus({ root, about, events = () => null, onFail }) {
 
   function open(button, panel) {
     opener = button;
+    panel.dispatchEvent(new Event("take"));             // a table behind a fold is written now
     menu.setAttribute("aria-label", say("take.of", { panel: titleOf(panel) }));
     menu.replaceChildren(...offersOf(panel).map(([words, act]) => {
       const item = document.createElement("button");
