@@ -6,7 +6,7 @@
     GET  /api/labs/<id>/kafka/log/segment/   ?base=&from=&to=
     GET  /api/labs/<id>/kafka/log/file/      ?name=leader-epoch-checkpoint: a checkpoint file's text
     GET  /api/labs/<id>/kafka/log/clean/     what compaction would do now
-         with ?broker= all of them are of that broker's replica
+         with ?broker= all of them are of that broker's replica; with ?until_us= (and ?until_position=) of then
     GET  /api/logs/<log id>/...              the same of an opened log
     GET  /api/logs/                          one's uploads, and the folders of this machine that may be looked at
     POST /api/logs/                          multipart `file` (several), `folder`: 201 {log, url}

@@ -8,15 +8,13 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from django.utils.translation import gettext as _
-
 from broker_core.events import Json
 from broker_core.lab.scenario import scenario_from_json
 from broker_core.lab.workload.parse import Workload, workload_from_json
-from dashboard.errors import Refused
 from dashboard.labs import selectors
 from dashboard.limits import core_limits
 from dashboard.logs import replicas
+from dashboard.logs.moments import UNTIL_US, seen_then
 from dashboard.logs.places import wish
 from dashboard.logs.source import Query, Source
 from dashboard.models import Lab
@@ -26,15 +24,13 @@ LOCK, BEAT, ASKED = ".writer.lock", ".writer.beat", ".writer.asked"
 
 
 def source_of(lab_id: str, query: Query) -> Source:
-    """The partition that was asked for, as it is on disk now. Raises Refused 404 or 400 at the field, 503 before the
-    lane has begun."""
-    return replicas.source_of(_place(lab_id, query))
+    """The partition that was asked for, as it is on disk at the moment that is shown. Raises as `place`."""
+    return replicas.source_of(place(lab_id, query))
 
 
 def clean_of(lab_id: str, query: Query) -> Json | None:
-    """What the worker last worked out about compacting the partition; None while it has not. Raises as
-    source_of."""
-    asked = _place(lab_id, query)
+    """What the worker last worked out about compacting the partition; None while it has not. Raises as `place`."""
+    asked = place(lab_id, query)
     folder = wish(asked.folder, asked.description)
     (folder / f"clean-{asked.partition}{WANTED}").touch()
     try:
@@ -44,9 +40,13 @@ def clean_of(lab_id: str, query: Query) -> Json | None:
     return answer
 
 
-def _place(lab_id: str, query: Query) -> replicas.AskedReplica:
-    lab, lane = lane_asked_for(lab_id, query)
-    return replicas.asked_for(lab, lane, query)
+def place(lab_id: str, query: Query) -> replicas.AskedReplica:
+    """Whose log is asked about, now or at the moment of ?until_us=. Raises Refused 404 or 400 at the field, 503 before
+    the lane has begun."""
+    lab = selectors.lab_get(lab_id=lab_id)
+    lane = replicas.lane_asked_for(lab, query)
+    seen = seen_then(lab, query) if UNTIL_US in query else replicas.seen_now(lab, lane)
+    return replicas.asked_for(lab, lane, query, seen)
 
 
 def cleans_wanted(folder: Path, since_s: float) -> Iterator[int]:
@@ -54,17 +54,6 @@ def cleans_wanted(folder: Path, since_s: float) -> Iterator[int]:
     for mark in folder.glob(f"clean-*{WANTED}"):
         if mark.stat().st_mtime > since_s:
             yield int(mark.stem.removeprefix("clean-"))
-
-
-def lane_asked_for(lab_id: str, query: Query) -> tuple[Lab, Json]:
-    """The lab, and its Kafka lane of ?lane=. Raises Refused 404."""
-    lab = selectors.lab_get(lab_id=lab_id)
-    lanes = [lane for lane in lab.scenario["lanes"] if lane["model"] == "kafka"]
-    asked = query.get("lane")
-    lane = next((lane for lane in lanes if asked in (None, lane["id"])), None)
-    if lane is None:
-        raise Refused(404, {"lane": _("this lab has no such Kafka lane")})
-    return lab, lane
 
 
 def workload_of(lab_id: str) -> Workload | None:

@@ -23,8 +23,8 @@ FOLDERS_MAX = 2_000
 REQUEST, STATE, WATCHED, REPLICA = "request.json", "state.json", "watched", "replica.json"
 """In a lab's folder: what it follows from; what its writer said last; the mark of those who look; of a
 replica, what its shard said last."""
-BROKER = "broker"
-"""In a request: it is of this broker's replica."""
+BROKER, MOMENT = "broker", "moment"
+"""In a request: it is of this broker's replica; of the past, of which its shard has nothing more to say."""
 
 
 class ServerFolder(NamedTuple):

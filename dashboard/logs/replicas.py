@@ -27,7 +27,7 @@ from dashboard.errors import Refused, in_words, listed
 from dashboard.labs import selectors
 from dashboard.labs.transport import transport
 from dashboard.logs.opened_part import opened_part
-from dashboard.logs.places import BROKER, REPLICA, labs_dir, state_of, wish
+from dashboard.logs.places import BROKER, MOMENT, REPLICA, labs_dir, state_of, wish
 from dashboard.logs.source import Query, Source
 from dashboard.models import Lab
 
@@ -40,16 +40,30 @@ RETENTION = ("retention_bytes", "retention_ms")
 COMPACTION = ("min_cleanable_dirty_ratio", "delete_retention_ms")
 
 
+class Seen(NamedTuple):
+    """A lane as it is shown. view: its brokers, partitions and picture, {} before it has begun. moment: the virtual
+    time and the position of what is past; None: it is the present, as it was stored last."""
+
+    view: Json
+    at_us: int
+    record_count: int
+    moment: tuple[int, int] | None = None
+
+
 class AskedReplica(NamedTuple):
-    """What a request is about. view: of the lane, as it was stored last."""
+    """What a request is about."""
 
     lab: Lab
     lane: Json
-    view: Json
+    seen: Seen
     broker: int
     topic: str
     partition: int
     settings: FolderSettings
+
+    @property
+    def view(self) -> Json:
+        return self.seen.view
 
     @property
     def description(self) -> Json:
@@ -62,6 +76,7 @@ class AskedReplica(NamedTuple):
             "topic": self.topic,
             "partition": self.partition,
             "settings": self.settings.to_json(),
+            **({} if self.seen.moment is None else {MOMENT: list(self.seen.moment)}),
         }
 
     @property
@@ -96,11 +111,29 @@ def _condition(broker: Json) -> str:
     return STOPPED if broker["stage"] == DOWN else str(broker["stage"])
 
 
-def asked_for(lab: Lab, lane: Json, query: Query) -> AskedReplica:
+def lane_asked_for(lab: Lab, query: Query) -> Json:
+    """The lab's Kafka lane of ?lane=, the first without it. Raises Refused 404."""
+    lanes: list[Json] = [lane for lane in lab.scenario["lanes"] if lane["model"] == "kafka"]
+    asked = query.get("lane")
+    lane = next((lane for lane in lanes if asked in (None, lane["id"])), None)
+    if lane is None:
+        raise Refused(404, {"lane": _("this lab has no such Kafka lane")})
+    return lane
+
+
+def seen_now(lab: Lab, lane: Json) -> Seen:
+    """The lane as it was stored last."""
+    stored = selectors.lab_snapshot(lab_id=lab.pk)
+    if stored is None:
+        return Seen({}, 0, 0)
+    view = stored["view"]["lanes"].get(lane["id"]) or {}
+    return Seen(view, stored["at_us"], stored["view"]["record_count"])
+
+
+def asked_for(lab: Lab, lane: Json, query: Query, seen: Seen) -> AskedReplica:
     """Check ?broker=, ?topic= and ?partition= and the settings. Raises Refused 404 or 400 at the field, 503 before
     the lane has begun."""
-    stored = selectors.lab_snapshot(lab_id=lab.pk)
-    view = (stored["view"]["lanes"].get(lane["id"]) if stored is not None else None) or {}
+    view = seen.view
     brokers = [each["id"] for each in brokers_of(view)]
     if not brokers:
         raise Refused(503, {"log": _("is being prepared: try again")})
@@ -121,7 +154,7 @@ def asked_for(lab: Lab, lane: Json, query: Query) -> AskedReplica:
     if broker not in brokers:
         raise Refused(404, {BROKER: _("there is no broker %(broker)s; the cluster has %(brokers)s") % {
             "broker": broker, "brokers": listed(map(str, brokers))}})  # fmt: skip
-    asked = AskedReplica(lab, lane, view, broker, topic, partition, settings)
+    asked = AskedReplica(lab, lane, seen, broker, topic, partition, settings)
     if not _may_be_there(asked, partition):
         raise _no_replica(asked)
     return asked
@@ -161,12 +194,13 @@ def topics_of(lane: Json, view: Json) -> dict[str, int]:
 
 
 def source_of(asked: AskedReplica) -> Source:
-    """The replica as it is on disk now. Raises Refused 404 at `partition` where the broker has none, 409 for
+    """The replica as it is on disk at the moment that is shown. Raises Refused 404 at `partition` where the broker has none, 409 for
     a lab that has stopped before."""
     folder = wish(asked.folder, asked.description)
     state = state_of(folder)
-    stored = selectors.lab_snapshot(lab_id=asked.lab.pk)
-    _ask_shard(asked, folder, state, stored["at_us"] if stored is not None else 0)
+    seen = asked.seen
+    if seen.moment is None:
+        _ask_shard(asked, folder, state, seen.at_us)
     told = state.get("logs", {}).get(asked.name, {})
     replica = state.get("replica")
     condition = state.get(BROKER, {}).get("condition")
@@ -174,7 +208,7 @@ def source_of(asked: AskedReplica) -> Source:
         raise _no_replica(asked)
     path = folder / str(state.get("generation", 0)) / asked.name
     path.mkdir(parents=True, exist_ok=True)
-    behind_us = max(0, (stored["at_us"] if stored is not None else 0) - state.get("at_us", 0))
+    behind_us = max(0, seen.at_us - state.get("at_us", 0))
     about: Json = {
         "kind": "lab",
         "lab": asked.lab.pk,
@@ -184,7 +218,8 @@ def source_of(asked: AskedReplica) -> Source:
         "folder": asked.name,
         "settings": _settings(asked, replica),
         **_shown(replica),
-        "records_of_lab": stored["view"]["record_count"] if stored is not None else 0,
+        "records_of_lab": seen.record_count,
+        "is_past": seen.moment is not None,
         "behind": 0,
         "behind_us": behind_us,
         "at_us": state.get("at_us", 0),

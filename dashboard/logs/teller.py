@@ -18,7 +18,7 @@ from django.conf import settings
 from broker_core.events import Json
 from broker_core.lab.kafka.views.replica import replica_view
 from broker_core.lab.lab import Lab as CoreLab
-from dashboard.logs.places import BROKER, REPLICA, REQUEST, WATCHED, labs_dir, write_json
+from dashboard.logs.places import BROKER, MOMENT, REPLICA, REQUEST, WATCHED, labs_dir, write_json
 
 log = logging.getLogger(__name__)
 
@@ -52,7 +52,7 @@ class ReplicaTeller:
             self._wanted = [
                 (folder, request)
                 for folder in self.folder.glob("*/")
-                if (request := self._request(folder)) and _is_watched(folder)
+                if (request := self._request(folder)) and MOMENT not in request and _is_watched(folder)
             ]
         if not self._wanted or wall_s < self._due_s:
             return

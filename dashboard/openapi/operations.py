@@ -63,6 +63,7 @@ LOG = {
     "retention_ms": WHOLE,
     "retention_bytes": WHOLE,
 }
+MOMENT = {"until_us": WHOLE, "until_position": WHOLE, "look": LOOKED["look"]}
 ASKED = {
     **LOG, "offset": WHOLE, "timestamp": WHOLE, "rule": {"enum": ["kafka", "document"]}, "segment": WHOLE, "position": WHOLE,
     "base": WHOLE, "from": WHOLE, "to": WHOLE, "name": TEXT,
@@ -149,9 +150,9 @@ OPERATIONS = (
     Operation("api-lab-rabbitmq-definitions", "GET", LANES, FREE, query=LANE),
     Operation("api-comparison", "GET", LANES, answer("state", "rows")),
     Operation("api-comparison", "POST", LANES, answer("state", "rows"), 202),
-    Operation("api-lab-log", "GET", LOGS, FREE, query=LOG),
-    Operation("api-lab-log-clean", "GET", LOGS, answer("log"), query=LOG),
-    Operation("api-lab-log-question", "GET", LOGS, FREE, query=ASKED),
+    Operation("api-lab-log", "GET", LOGS, FREE, query={**LOG, **MOMENT}),
+    Operation("api-lab-log-clean", "GET", LOGS, answer("log"), query={**LOG, **MOMENT}),
+    Operation("api-lab-log-question", "GET", LOGS, FREE, query={**ASKED, **MOMENT}),
     Operation("api-logs", "GET", LOGS, answer("folders", "limits")),
     Operation(
         "api-logs", "POST", LOGS, answer("log", "url"), 201,

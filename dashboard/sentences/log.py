@@ -122,7 +122,7 @@ LOG = {
     "log.damage.index": _("Segment {segment}: an index does not match its log."),
     "log.damage.unfinished": _("Segment {segment}: left over from a compaction that did not finish."),
     "log.turning": _("What happened, newest first"),
-    "log.turning_none": _("Nothing has been rolled or deleted yet."),
+    "log.turning_none": _("Nothing has been rolled or deleted while somebody looked."),
     # Look-up
     "log.find": _("Look up"),
     "log.by": _("Look up by"),

@@ -22,6 +22,7 @@ from dashboard.labs import selectors
 from dashboard.logs import labs, opened, source
 from dashboard.logs.places import server_folders
 from dashboard.logs.presentation import log_context
+from dashboard.logs.replicas import lane_asked_for
 from dashboard.logs.source import Source
 from dashboard.logs.tasks import count_soon, write_soon
 from dashboard.page import base_context, lab_page, time_context
@@ -54,7 +55,7 @@ async def of_lab(request: HttpRequest, lab_id: str) -> HttpResponse:
                 raise
             return redirect("lab", lab_id)  # it stopped before it told of its log: the Stage says why
         await asyncio.sleep(FIRST_STATE_POLL_S)
-    _lab, lane = await sync_to_async(labs.lane_asked_for)(lab_id, query)
+    lane = await sync_to_async(lambda: lane_asked_for(selectors.lab_get(lab_id=lab_id), query))()
     snapshot = await first_view(lab_id)
     place = {"kind": "lab", "api": reverse("api-lab-log", args=[lab_id]), "lab": lab_id, "lane": lane["id"]}
     return await sync_to_async(_draw)(request, lambda: _lab_source(lab_id, query), place, snapshot)

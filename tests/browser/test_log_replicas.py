@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.conftest import open_stage
+from tests.browser.conftest import open_stage, post, save
 from tests.supervisor.site import SupervisedSite
 
 Profile = Callable[..., BrowserContext]
@@ -96,3 +96,30 @@ def test_more_partitions_are_offered_in_the_page_that_is_open(profile: Profile, 
     cluster.keyboard.press("Enter")
     expect(cluster.locator("#add-partitions")).to_be_hidden()
     expect(log.locator("#partition option")).not_to_have_count(before)
+
+
+def test_the_log_looks_back_as_every_page_does(profile: Profile, site: SupervisedSite) -> None:
+    page = profile().new_page()
+    page.goto(f"{site.url}labs/")
+    lab = post(page, "/api/labs/", {"scenario": "demo", "name": "Back"})["id"]
+    page.goto(f"{site.url}lab/{lab}/kafka/log?partition=0")
+    page.wait_for_selector("#folder .seg-box")
+    page.wait_for_function("() => Number(document.querySelector('#folder').dataset.seq) > 30", timeout=60_000)
+    page.keyboard.press(" ")
+    expect(page.locator("#fresh")).to_have_attribute("data-state", "paused")
+    now = int(page.get_attribute("#folder", "data-seq") or 0)
+    for _step in range(3):
+        before = page.text_content("#clock") or ""
+        page.keyboard.press("<")
+        expect(page.locator("#clock")).not_to_have_text(before)
+    expect(page.locator("#to-now")).to_be_visible()
+    expect(page.locator("#folder")).not_to_have_attribute("data-seq", str(now))
+    expect(page.locator("#main")).not_to_have_attribute("data-waits", "")
+    then = int(page.get_attribute("#folder", "data-seq") or 0)
+    assert 0 < then < now
+    expect(page.locator("#replica")).to_contain_text(f"LEO {then}")
+    expect(page.locator("#state-hash")).not_to_be_empty()
+    save(page, "log-past")
+    page.keyboard.press("l")
+    expect(page.locator("body")).not_to_have_attribute("data-past", "")
+    expect(page.locator("#folder")).to_have_attribute("data-seq", str(now))

@@ -12,7 +12,7 @@ from django.test import Client
 
 from broker_core.kafka.log.dump import dump_path
 from broker_core.lab.kafka_log.replica_bytes import EPOCH_MS
-from dashboard.logs import labs, places, replicas, writer
+from dashboard.logs import labs, places, writer
 from dashboard.logs.writer import LogWriter
 from dashboard.models import Lab, StoredView
 from tests.dashboard.world import World
@@ -54,7 +54,7 @@ def look(world: World, lab: Lab, loop: LogWriter | None = None, **query: Any) ->
 
 
 def folder_of(lab: Lab, **query: str) -> Path:
-    return replicas.asked_for(*labs.lane_asked_for(lab.pk, query), query).folder
+    return labs.place(lab.pk, query).folder
 
 
 def test_asking_makes_the_worker_write_what_the_leader_has(world: World, lab: Lab) -> None:

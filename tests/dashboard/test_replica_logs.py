@@ -11,7 +11,7 @@ from broker_core.kafka.log.dump import dump_path
 from broker_core.kafka.producer.partitioner import coordinator_partition
 from broker_core.lab.kafka.group import GROUP_ID
 from dashboard.labs import selectors
-from dashboard.logs import labs, places, replicas
+from dashboard.logs import labs, places
 from dashboard.logs.writer import LogWriter
 from dashboard.models import Lab
 from tests.dashboard.world import World
@@ -41,7 +41,7 @@ def ask(lab: Lab, question: str = "", **query: Any) -> Any:
 
 def folder_of(lab: Lab, **query: Any) -> Path:
     wanted = {name: str(value) for name, value in query.items()}
-    return replicas.asked_for(*labs.lane_asked_for(lab.pk, wanted), wanted).folder
+    return labs.place(lab.pk, wanted).folder
 
 
 def look(world: World, lab: Lab, loop: LogWriter | None = None, **query: Any) -> Any:

@@ -26,10 +26,11 @@ from dashboard.labs import selectors
 from dashboard.labs.frames import encode, feed_state
 from dashboard.labs.past.asking import KEPT_S, answer_key, newest_key, reply
 from dashboard.labs.past.kept import KeptLabs, Past, past_of
-from dashboard.labs.past.look import FRAMES, MARKS, PASSPORT, TRIAL, Look, come_to
+from dashboard.labs.past.look import FRAMES, LOG, MARKS, PASSPORT, TRIAL, Look, come_to
 from dashboard.labs.past.marks import marks_of
 from dashboard.labs.past.messages import by_messages
 from dashboard.labs.past.stepping import Place, by_changes, by_events, by_records
+from dashboard.logs.moments import tell_log
 
 ASKED_EVERY_S = 0.02
 HASH_DIGITS = 16
@@ -89,6 +90,9 @@ def answered(look: Look, kept: KeptLabs, check: Callable[[], None]) -> tuple[int
                 return 200, encode(_trial(look, past, kept, check))
             if look.kind == PASSPORT:
                 return 200, encode(_passport(look, past, kept, check))
+            if look.kind == LOG:
+                lab, _events = _at(look, past, Place(look.at_us, look.until_position), kept, check)
+                return 200, encode(tell_log(lab, row, look.place))
             if look.kind == FRAMES:
                 return 200, encode(_frames(look, past, kept, check))
             return 200, encode(_view(look, past, kept, check))

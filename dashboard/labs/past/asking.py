@@ -16,7 +16,7 @@ from kombu.exceptions import OperationalError
 from redis.exceptions import RedisError
 
 from dashboard.errors import Refused
-from dashboard.labs.past.look import Look
+from dashboard.labs.past.look import LOG, Look
 from dashboard.threads import in_thread
 
 TASK = "dashboard.look_back"
@@ -25,11 +25,12 @@ SUPERSEDED = 409
 
 
 def newest_key(look: Look) -> str:
-    return f"past:{look.lab}:{look.look}"
+    """A page asks for the log beside the picture: neither takes the other's place."""
+    return f"past:{look.lab}:{look.look}{':log' if look.kind == LOG else ''}"
 
 
 def answer_key(look: Look, number: int) -> str:
-    return f"past:{look.lab}:{look.look}:{number}"
+    return f"{newest_key(look)}:{number}"
 
 
 async def ask(look: Look) -> tuple[int, bytes]:

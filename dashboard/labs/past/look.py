@@ -1,6 +1,7 @@
 """What somebody asks of a lab's past, checked at the field.
 
 VIEW   at_us, position?, panels?, step? and by?               FRAMES   at_us, until_us, every_us, panels?      MARKS
+LOG    at_us, position?, look? and what is asked of the log page
 TRIAL  at_us?, position?, key?, kind? with lane?, consumer?, count?      PASSPORT  at_us?, position?, record? or key?
 """
 
@@ -22,7 +23,7 @@ from dashboard.labs import selectors
 from dashboard.labs.moment import moment_in, moment_of
 from dashboard.models import Lab, StoredView
 
-VIEW, FRAMES, MARKS, TRIAL, PASSPORT = "view", "frames", "marks", "trial", "passport"
+VIEW, FRAMES, MARKS, TRIAL, PASSPORT, LOG = "view", "frames", "marks", "trial", "passport", "log"
 STEPS = ("record", "message", "event", "change")
 CHANGES = ("join", "leave", "crash", "rejoin", "pause", "resume", "slow")
 """What can be tried: who is there, and how fast they are."""
@@ -35,6 +36,7 @@ FIELDS = {
     MARKS: ("look",),
     TRIAL: ("at_us", "position", "key", "kind", "lane", "consumer", "count", "look"),
     PASSPORT: ("at_us", "position", "record", "key", "look"),
+    LOG: ("at_us", "position", "look"),
 }
 AT_PRESENT = (TRIAL, PASSPORT)
 """Without a moment these are of the lab's present."""
@@ -46,7 +48,8 @@ class Look(msgspec.Struct, frozen=True):
     """until_position: None: all that was ordered at at_us belongs to it. step, by: how far from there. look: whose
     it is; number: which one of theirs. deadline: when nobody waits for it any more, seconds since 1970.
     order: what is tried there, None: nothing. key: who has it, or what became of its newest record; record: what
-    became of this one; without either, of one that was sent some time ago."""
+    became of this one; without either, of one that was sent some time ago. place: whose log is looked at, as the
+    address of its page says it."""
 
     lab: str
     kind: str
@@ -64,6 +67,7 @@ class Look(msgspec.Struct, frozen=True):
     order: Json | None = None
     key: str | None = None
     record: int | None = None
+    place: dict[str, str] = {}
 
 
 def look_of(lab: Lab, kind: str, query: Mapping[str, str]) -> Look:

@@ -13,8 +13,7 @@ import { fromHash } from "./moment_link.js";
 
 const EVERY_MS = 100, PICTURES = 20, SETTLED_US = 1_500_000;
 
-// canLook: false where a page has more on it than the view.
-export function createPast({ canLook = true } = {}) {
+export function createPast() {
   const panels = new URL(page.urls.socket, location.href).searchParams.get("panels");
   const look = Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16)).join("");
   let now = null, shown = null, wish = null, isAsking = false, isLooking = false, isPlaying = false, run = 0;
@@ -42,8 +41,7 @@ export function createPast({ canLook = true } = {}) {
     chosen = link.shown;
     link = { moment: null, shown: {} };
     history.replaceState(null, "", location.pathname + location.search);
-    if (canLook) seek(moment);
-    else choose();
+    seek(moment);
   }
 
   function choose() {
@@ -66,7 +64,6 @@ export function createPast({ canLook = true } = {}) {
 
   // moment: {at_us, position?, step?, by?}. A newer one overtakes those that have no answer yet.
   function seek(moment) {
-    if (!canLook) return;
     if (!isLooking) [speed, atChanges] = [now.view.own_speed, now.view.at_changes];
     [isLooking, isPlaying, wish, way] = [true, false, moment, null];
     run += 1;
@@ -98,7 +95,7 @@ export function createPast({ canLook = true } = {}) {
 
   // by: so many records, turning points or changes further, or back.
   function step(unit, by) {
-    if (!canLook || (!isLooking && by > 0)) return;
+    if (!isLooking && by > 0) return;
     if (wish?.step === unit) seek({ ...wish, by: wish.by + by });
     else seek({ ...momentShown(), step: unit, by });
   }
@@ -173,7 +170,7 @@ export function createPast({ canLook = true } = {}) {
   }
 
   return {
-    back, canLook, hear, seek, step,
+    back, hear, look, seek, step,
     // take(view, seq, events): the page shows it. changed(): the bar has something new. fail(error): a look has failed.
     attach: (given) => ({ take = take, changed = changed, fail = fail } = given),
     isLooking: () => isLooking,

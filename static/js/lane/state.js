@@ -26,7 +26,7 @@ export function createState({ past, current, changed }) {
   function now() {
     if (past.isLooking()) return past.isShown() ? { position: past.place().position, hash: past.hash() } : UNKNOWN;
     const view = current(), key = keyOf(view);
-    if (view.playing || !past.canLook) return UNKNOWN;
+    if (view.playing) return UNKNOWN;
     if (known.key === key) return known;
     if (askedFor !== key) {
       askedFor = key;

@@ -78,7 +78,7 @@ export function createTransport({ send, current, redraw, notice, past, rename, l
   }
 
   async function share() {
-    const moment = past.canLook ? momentHash(await state.place(), shown()) : "";
+    const moment = momentHash(await state.place(), shown());
     const { pathname, search, href } = location;
     const own = pathname === "/" ? page.urls.lab.replace("{id}", page.lab) : pathname + search;
     const address = new URL(own + moment, href).href;
@@ -142,7 +142,6 @@ export function createTransport({ send, current, redraw, notice, past, rename, l
     const mark = event.key === "Enter" && event.target.closest("[data-part]");
     if (mark) press(mark);
   });
-  for (const part of document.querySelectorAll("#step-back, #step-by, .looked")) part.hidden = !past.canLook;
   past.attach({
     changed: () => draw(false),
     fail({ message, status }) {
@@ -166,13 +165,11 @@ export function createTransport({ send, current, redraw, notice, past, rename, l
     { keys: ["."], says: "keys.step", act: step },
     ...(guide?.bindings ?? []),
     // L is also a consumer's Leave, which belongs to now.
-    ...(past.canLook ? [
-      { keys: [","], says: "keys.back", act: () => go(-1) },
-      { keys: [">"], says: "keys.ten_on", act: () => go(10) },
-      { keys: ["<"], says: "keys.ten_back", act: () => go(-10) },
-      ...(guide ? [] : ofChanges),
-      { keys: ["l"], says: "keys.now", act: back },
-    ] : []),
+    { keys: [","], says: "keys.back", act: () => go(-1) },
+    { keys: [">"], says: "keys.ten_on", act: () => go(10) },
+    { keys: ["<"], says: "keys.ten_back", act: () => go(-10) },
+    ...(guide ? [] : ofChanges),
+    { keys: ["l"], says: "keys.now", act: back },
     { keys: ["-"], says: "keys.slow_motion", act: slow },
     { keys: ["t"], says: "keys.tables", act: tables },
     ...branches.bindings(),

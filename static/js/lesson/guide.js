@@ -58,7 +58,7 @@ export function createGuide({ send, current, past, lane }) {
 
   function goBack() {
     const stop = placeOf(current()).before;
-    if (stop && past.canLook) lookAt(stop);
+    if (stop) lookAt(stop);
   }
 
   // number: of a frame, from 1.
@@ -112,7 +112,7 @@ export function createGuide({ send, current, past, lane }) {
     setText($("frame-place"), say("lesson.place", { number: Math.max(1, place.number), total }));
     setText(next, say(nextCode(place)));
     next.title = isOver() && after ? after.title[say("lesson.language")] : "";
-    back.disabled = place.before === null || !past.canLook;
+    back.disabled = place.before === null;
     setAttribute($("story"), "data-way", String(isOnWay(view)));
     openLane(view);
     showPointer();

@@ -4,13 +4,14 @@ import { Refusal } from "../base/commands.js";
 
 export const SETTINGS = ["index_interval_bytes", "retention_bytes", "retention_ms"];
 
-// state: {lane, broker, topic, partition, settings: only those that a person changed}
-export function createApi(base, state) {
+// state: {lane, broker, topic, partition, settings: only those that a person changed}. moment(): {until_us,
+// until_position, look} of the past that is shown, {} now.
+export function createApi(base, state, moment) {
   async function get(path, params = {}) {
     const url = new URL(base + path, location.href);
     const all = {
       lane: state().lane, broker: state().broker, topic: state().topic, partition: state().partition,
-      ...state().settings,
+      ...state().settings, ...moment(),
       ...params,
     };
     for (const [name, value] of Object.entries(all)) {

@@ -32,6 +32,8 @@ const REPLICA_AGAIN_MS = 1000, CLEAN_APART_MS = 10_000, CLEAN_AGAIN_MS = 2000;
 const main = $("main"), query = new URLSearchParams(location.search), notice = createNotice($("notice"));
 
 let folder = JSON.parse($("folder-data").textContent), clean = null, asked = 0, isAsking = false, againTimer = 0;
+// it was asked for while a reading was under way
+let isGrownAgain = false;
 let cleanAt = -Infinity;
 // what was looked up is to be looked up in the new folder; or something else, for it is of another log
 let isLookupDue = false, isOtherLog = false;
@@ -43,7 +45,7 @@ const chosen = {
   ),
 };
 let defaults = Object.keys(chosen.settings).length ? null : folder.settings;
-const api = createApi(page.log.api, () => chosen);
+const api = createApi(page.log.api, () => chosen, () => watch?.moment() ?? {});
 // what was last answered for: where a choice that is refused goes back to
 let shown = placeNow();
 
@@ -111,6 +113,7 @@ function drawChoices() {
 
 function drawTurning() {
   if (!$("turning")) return;                            // nobody saw how files came to be that were opened
+  $("turning").parentElement.hidden = Boolean(folder.is_past);   // it is listed only while somebody looks on
   const newest = folder.turning.slice(-TURNINGS_SHOWN).reverse();
   const texts = newest.map((event) => [
     event.at_ms > EPOCH_MS ? instant(event.at_ms).slice(11, 21) : clock(event.at_ms * 1000), turning(event, say),
@@ -152,14 +155,20 @@ function askAgain() {
   else if (isOld(folder) && $("fresh")?.dataset.state !== "stopped") againTimer = setTimeout(grown, REPLICA_AGAIN_MS);
 }
 
+// Of a moment of the past the files are written a little later: until then those of the one before stand, pale.
 async function refresh() {
   const turn = (asked += 1);
   const answer = await api.folder();
-  if (turn === asked) take(answer);
+  if (turn !== asked) return;
+  const isWaiting = answer.is_past && answer.replica === null;
+  main.toggleAttribute("data-waits", isWaiting);
+  if (isWaiting) soon();
+  else take(answer);
 }
 
 // Called by the feed. While a reading is under way the next one waits for it; a page that nobody sees asks for nothing.
 async function grown() {
+  isGrownAgain = isAsking;
   if (isAsking || document.hidden) return;
   isAsking = true;
   try {
@@ -171,6 +180,7 @@ async function grown() {
     soon();
   } finally {
     isAsking = false;
+    if (isGrownAgain) grown();
   }
 }
 

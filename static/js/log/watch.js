@@ -1,5 +1,6 @@
-// The lab whose log is looked at: its bar of time, and word when its Kafka lane has written more or its group has
-// committed. The folder itself is asked for by the listeners, at most once a second.
+// The lab whose log is looked at: its bar of time, and word when its Kafka lane has written more, its group has
+// committed, or another moment is shown. The folder itself is asked for by the listeners: at most once a second, of the
+// past somewhat more often.
 
 import { page, onLanguage } from "../base/chrome.js";
 import { createFreshness } from "../feed/freshness.js";
@@ -8,14 +9,17 @@ import { createFeed } from "../lane/feed.js";
 import { createOrders } from "../lane/orders.js";
 import { createPast } from "../lane/past.js";
 
-const APART_MS = 1000;
+const APART_MS = 1000, PAST_APART_MS = 300;
 
 // onGrown(): the lane has moved on. onTables(): tables have come, or gone. partition(): which one is looked at.
 export function createWatch({ lane, partition, onGrown, onTables, notice }) {
-  const past = createPast({ canLook: false });   // the folder is the broker's of now
+  const past = createPast();
   let view = JSON.parse(document.getElementById("view").textContent), mark = markOf(), last = -Infinity, timer = 0;
 
+  const moment = () => (past.isShown() ? { ...past.moment(), look: past.look } : {});
+
   function markOf() {
+    if (past.isShown()) return JSON.stringify(moment());
     const part = view.lanes[lane]?.picture?.partitions?.[partition()];
     return part ? `${part.end}/${part.committed}` : "";
   }
@@ -25,7 +29,7 @@ export function createWatch({ lane, partition, onGrown, onTables, notice }) {
     timer = setTimeout(() => {
       last = performance.now();
       onGrown();
-    }, Math.max(0, last + APART_MS - performance.now()));
+    }, Math.max(0, last + (past.isShown() ? PAST_APART_MS : APART_MS) - performance.now()));
   }
 
   const orders = createOrders({ isStopped: () => Boolean(page.stopped || view.feed?.failed), notice, past });
@@ -43,5 +47,5 @@ export function createWatch({ lane, partition, onGrown, onTables, notice }) {
   });
   onLanguage(() => frame.draw(true));
   frame.draw(true);
-  return { open: feed.open };
+  return { open: feed.open, moment };
 }
