@@ -144,7 +144,7 @@ function lifelines(group, grid, { consumers, say }) {
     const sign =
       member === undefined
         ? ""
-        : { running: member.is_stuck ? "!" : "", paused: "‖", crashed: "×", gone: "×" }[member.condition];
+        : { running: member.is_stuck ? "!" : "", paused: "‖", crashed: "▼", gone: "○" }[member.condition];
     if (sign) shapes.push({ id: `life-sign-${name}`, tag: "text", x: x + 10, y: 29, class: "b bad", text: sign });
   }
   return shapes;
