@@ -90,6 +90,8 @@ def lab_page(
             "branches": f"/api/labs/{lab_id}/branches/",
             "passport": f"/api/labs/{lab_id}/passport/",
             "trial": f"/api/labs/{lab_id}/trial/",
+            "why": f"/api/labs/{lab_id}/why/",
+            "marks": f"/api/labs/{lab_id}/marks/",
             "beside": f"/lab/{lab_id}/beside/{{id}}/",
             "past": f"/api/labs/{lab_id}/past/",
             "past_frames": f"/api/labs/{lab_id}/past/frames/",

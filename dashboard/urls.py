@@ -89,6 +89,7 @@ urlpatterns = [
     path("api/labs/<str:lab_id>/marks/", past.marks, name="api-marks"),
     path("api/labs/<str:lab_id>/trial/", past.trial, name="api-trial"),
     path("api/labs/<str:lab_id>/passport/", past.passport, name="api-passport"),
+    path("api/labs/<str:lab_id>/why/", past.why, name="api-why"),
     path("api/labs/<str:lab_id>/pulsar/key/", pulsar.key, name="api-lab-pulsar-key"),
     path("api/labs/<str:lab_id>/pulsar/ranges/", pulsar.ranges, name="api-lab-pulsar-ranges"),
     path("api/labs/<str:lab_id>/rabbitmq/try/", rabbitmq.tried, name="api-lab-rabbitmq-try"),

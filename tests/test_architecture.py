@@ -210,6 +210,7 @@ HOLDS = {
     "what would a broker's death cost": "def crashes_view",
     "what does a change cost": "class Bill",
     "what would a change do, and who would have a key": "def tried",
+    "why is a partition, a slot, a queue or a figure so": "def why",
     "where did a record go": "class Stamps",
     "where does a fork at moment t happen": "def cut",
     "when is a checkpoint taken": "class Cadence",

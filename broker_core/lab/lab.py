@@ -102,6 +102,9 @@ class Lab(LabState):
         self.shown = Shown()
         self.lesson = None if scenario.lesson is None else LessonRun(scenario.lesson)
         self.lanes: dict[str, Lane] = {}
+        self.begun: list[
+            Json
+        ] = []  # turning points of its beginning; none in a lab that a checkpoint has made
         if begin:
             whole(self._begin())
 
@@ -127,7 +130,7 @@ class Lab(LabState):
                 yield from lane.advancing(0, 0, (), ())
             lane.ledger.fold_darkness()
             yield None
-        self._collect()
+        self.begun = self._collect()
 
     @property
     def now_us(self) -> int:

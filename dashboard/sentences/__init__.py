@@ -42,6 +42,7 @@ from dashboard.sentences.subscription import SUBSCRIPTION
 from dashboard.sentences.take import TAKE
 from dashboard.sentences.topology import TOPOLOGY
 from dashboard.sentences.tubemq import TUBEMQ_ORDERS
+from dashboard.sentences.why import WHY
 
 EVERYWHERE: Mapping[str, Any] = {
     **CHROME,
@@ -59,6 +60,7 @@ EVERYWHERE: Mapping[str, Any] = {
     **CURL,
     **QUEUES,
     **FACTS,
+    **WHY,
     **GLOSSARY,
 }
 PAGES: Mapping[str, Mapping[str, Any]] = {

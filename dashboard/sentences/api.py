@@ -89,6 +89,9 @@ API = {
         "What a change would do at a moment, tried on a copy of the lab, and who would have a key."
     ),
     "api.api-passport.get": _("Where a record went in each lane, and when: received, released, done."),
+    "api.api-why.get": _(
+        "What one thing of a lane is, how its numbers are made up, and the turning points that made it so."
+    ),
     "api.api-places.get": _("Pages, labs and lessons: where one can go from any page."),
     "api.api-document.get": _("This document."),
 }

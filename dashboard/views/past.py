@@ -5,6 +5,7 @@ GET /api/labs/<id>/past/frames/?at_us=&until_us=&every_us=      200 {frames: [{a
 GET /api/labs/<id>/marks/                200 {at_us, marks}
 GET /api/labs/<id>/trial/?kind=&key=     200 {at_us, position, order, lanes}
 GET /api/labs/<id>/passport/?record=     200 {record, key, sent_us, until_us, row, lanes}
+GET /api/labs/<id>/why/?lane=&thing=     200 {at_us, position, lane, model, thing, says, sums, since_us, chain, orders}
 """
 
 from django.http import HttpRequest, HttpResponse
@@ -48,6 +49,12 @@ async def trial(request: HttpRequest, lab_id: str) -> HttpResponse:
 async def passport(request: HttpRequest, lab_id: str) -> HttpResponse:
     """Where a record went in each lane, and when."""
     return await _answer(request, lab_id, looks.PASSPORT)
+
+
+@csrf_exempt
+async def why(request: HttpRequest, lab_id: str) -> HttpResponse:
+    """What one thing of a lane is, how its numbers are made up, and what made it so."""
+    return await _answer(request, lab_id, looks.WHY)
 
 
 async def _answer(request: HttpRequest, lab_id: str, kind: str) -> HttpResponse:

@@ -1,5 +1,7 @@
-"""Stories of "Why?": a panel beside a picture that goes on, whose steps light what they speak of."""
+"""Stories of "Why?": a panel beside a picture that goes on, whose steps light what they speak of. Anything on a picture
+can be asked about."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -9,6 +11,7 @@ from tests.browser.conftest import open_stage, save, wait_frame, wait_text
 from tests.supervisor.site import SupervisedSite
 
 Profile = Callable[..., BrowserContext]
+WORKED_OUT_MS = 40_000  # a copy of the lab runs in a worker that may just have been started
 LANES = ("pulsar", "kafka", "tubemq", "rabbitmq")
 
 
@@ -59,8 +62,8 @@ def test_panel_stands_beside_the_picture_which_goes_on(
 def test_a_step_lights_what_it_speaks_of(page: Page) -> None:
     joined(page)
     page.click("[data-why=pulsar]")
-    step = page.locator("#why li", has_text="c4 connected to the subscription")
-    step.hover()
+    step = page.locator("#why-list li", has_text="c4 connected to the subscription")
+    step.hover(timeout=WORKED_OUT_MS)
     picture = page.locator("#pulsar [data-picture]")
     expect(picture).to_have_attribute("data-lit", "")
     assert page.locator("#pulsar [data-picture] .lit").count() >= 2
@@ -68,13 +71,16 @@ def test_a_step_lights_what_it_speaks_of(page: Page) -> None:
     page.mouse.move(5, 5)
     expect(picture).not_to_have_attribute("data-lit", "")
     page.click("[data-why=rabbitmq]")
-    page.focus("#why li")
+    page.locator("#why-list li", has_text="c4 joined the end of the turn order").wait_for(
+        timeout=WORKED_OUT_MS
+    )
+    page.focus("#why-list li")
     expect(page.locator("#rabbitmq [data-picture]")).to_have_attribute("data-lit", "")
     wait_frame(page)
-    assert page.evaluate("() => document.activeElement.closest('#why li') !== null")
+    assert page.evaluate("() => document.activeElement.closest('#why-list li') !== null")
     save(page, "why-lit-rabbitmq")
     page.click("[data-why=tubemq]")
-    page.locator("#why li", has_text="c4 computed its partitions").hover()
+    page.locator("#why-list li", has_text="c4 computed its partitions").hover()
     expect(page.locator("#tubemq [data-picture] .cell.lit")).to_have_count(3)
 
 
@@ -95,3 +101,63 @@ def test_on_a_phone_the_panel_is_below_the_picture_and_rules_wrap(
     tabs = page.locator(".tabs").bounding_box()
     assert tabs and picture["y"] >= tabs["y"] + tabs["height"] and panel["y"] < 844 - 64
     save(page, "why-390")
+
+
+def ask(page: Page, selector: str, says: str) -> None:
+    """Press, and wait for the answer."""
+    page.locator(selector).click()
+    expect(page.locator("#why-says")).to_contain_text(says, timeout=WORKED_OUT_MS)
+
+
+def test_anything_on_a_picture_can_be_asked_about(page: Page) -> None:
+    joined(page)
+    wait_text(page, "#kafka .say", "changed hands")
+    ask(page, "#kafka [data-picture] .about >> nth=3", "Partition 3 is read by c2.")
+    sums = page.locator("#why-sums")
+    expect(sums).to_contain_text("lag")
+    lag = page.locator("#why-sums li", has_text="log end offset").inner_text().replace("\u202f", "")
+    left, end, position = (int(number) for number in re.findall(r"\d+", lag))
+    assert left == end - position
+    steps = page.locator("#why-list li")
+    expect(steps.first).to_contain_text("because of your command: c4 joined")
+    expect(page.locator("#why-list")).to_contain_text("kafka.assignor.range")
+    save(page, "why-partition")
+    ask(page, "#kafka .since dd >> nth=0", "What changed its owner")
+    expect(sums).to_contain_text("of 12 partitions have another owner than before the change")
+    expect(sums).to_contain_text("3: c1 → c2")
+    ask(page, "#rabbitmq [data-picture] .edge >> nth=2", "Record")
+    page.keyboard.press("Escape")  # it stands over that lane
+    ask(page, '#tubemq .row[data-consumer="c4"] [data-field=name]', "c4 is live.")
+    expect(page.locator("#why-list")).to_contain_text("c4 computed its partitions and registered them")
+    page.locator("#pulsar [data-picture]").click(position={"x": 215, "y": 80})
+    expect(page.locator("#why-says")).to_contain_text(
+        re.compile(r"Slot .* range from"), timeout=WORKED_OUT_MS
+    )
+    save(page, "why-slot")
+
+
+def test_without_a_mouse_w_asks_and_the_list_names_everything(page: Page) -> None:
+    joined(page)
+    page.focus('#kafka .row[data-consumer="c1"] .vb button')
+    page.keyboard.press("w")
+    expect(page.locator("#why-says")).to_contain_text("c1 is live.", timeout=WORKED_OUT_MS)
+    expect(page.locator("#why-title")).to_be_focused()
+    page.select_option("#why-about", "partition:11")
+    expect(page.locator("#why-says")).to_contain_text("Partition 11 is read by c4.", timeout=WORKED_OUT_MS)
+    page.keyboard.press("Escape")
+    expect(page.locator("#why")).to_be_hidden()
+    page.locator("h1").click()
+    page.keyboard.press("w")
+    expect(page.locator("#why-title")).to_contain_text("Pulsar", timeout=WORKED_OUT_MS)
+
+
+def test_of_the_past_the_answer_is_the_past_s(page: Page) -> None:
+    joined(page)
+    wait_text(page, "#kafka .say", "changed hands")
+    page.keyboard.press("PageUp")
+    page.wait_for_function("() => document.body.hasAttribute('data-past')")
+    ask(page, "#kafka [data-picture] .about >> nth=11", "Partition 11 is")
+    page.wait_for_function(
+        "() => document.querySelector('#why-says').textContent.includes(document.querySelector('#clock').textContent)",
+        timeout=WORKED_OUT_MS,
+    )

@@ -51,17 +51,17 @@ def test_story_pictures_and_calls_stand_in_the_first_view(page: Page, wide: int,
     wait_frame(page)
     fold = page.locator(".trans").bounding_box()
     assert fold is not None and fold["y"] + fold["height"] == tall
-    for part in ("h1", "#story-means", "#difference", "#brokers", "#calls", ".why"):
+    for part in ("h1", "#story-means", "#difference", "#brokers", "#calls", ".unread"):
         assert bottom(page, part) <= fold["y"], part
     page.click("#calls [data-call=start]")
-    for part in ("#calls", "#call", "#call-answer", ".why"):
+    for part in ("#calls", "#call", "#call-answer", ".unread"):
         assert bottom(page, part) <= fold["y"], part
     last = page.locator("#calls li").last
     last.scroll_into_view_if_needed()
     assert bottom(page, "#calls li:last-child") <= bottom(page, "#calls") + 1
 
 
-PLACES = """() => [".story", "#difference-box", "#brokers-box", "#tabs", "#calls", ".why"].map((part) => {
+PLACES = """() => [".story", "#difference-box", "#brokers-box", "#tabs", "#calls", ".unread"].map((part) => {
   const { x, y, width, height } = document.querySelector(part).getBoundingClientRect();
   return [part, x, y, width, height];
 })"""
@@ -117,9 +117,9 @@ def test_crashed_clients_partitions_wait_for_it_and_the_page_says_why(page: Page
     own = page.locator('#difference [data-part^="takes/c2/"]').first
     key = (own.get_attribute("data-part") or "").split("/")[-1]
     page.locator(f'#brokers [data-part="broker/{key}"]').click()
-    expect(page.locator("#why-partition")).to_have_value(key)
-    wait_text(page, "#why", "nobody replaces it")
-    wait_text(page, "#why", "Master and brokers let go of it in")
+    expect(page.locator("#unread-partition")).to_have_value(key)
+    wait_text(page, "#unread", "nobody replaces it")
+    wait_text(page, "#unread", "Master and brokers let go of it in")
     save(page, "tubemq-crashed")
     page.keyboard.press("Escape")
     expect(page.locator("#brokers [aria-pressed=true]")).to_have_count(0)
@@ -169,7 +169,7 @@ def test_broker_that_is_offline_keeps_its_partitions_for_their_owners(page: Page
     order(page, "offline", broker="3")
     let_pass(page, 45)
     wait_text(page, "h1", "Broker 3 is offline: its 4 partitions are not read.")
-    wait_text(page, "#why", "stays with its client")
+    wait_text(page, "#unread", "stays with its client")
     expect(page.locator("#brokers .node.off")).to_have_count(1)
     expect(page.locator('#difference [data-part^="takes/"].void')).to_have_count(4)
     save(page, "tubemq-offline")
@@ -284,6 +284,6 @@ def test_a_lesson_opens_here_with_its_caption_checks_and_pictures_in_the_first_v
         page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
         fold = page.locator(".trans").bounding_box()
         assert fold is not None
-        for part in ("#story", "#difference", "#brokers", "#calls", ".why"):
+        for part in ("#story", "#difference", "#brokers", "#calls", ".unread"):
             assert bottom(page, part) <= fold["y"], (part, wide)
     save(page, "tubemq-lesson")

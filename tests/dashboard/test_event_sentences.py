@@ -110,7 +110,7 @@ def events() -> list[dict[str, Any]]:
 
 
 def facts(event: dict[str, Any]) -> dict[str, Any]:
-    """What fills a sentence, as static/js/stage/why.js puts it together."""
+    """What fills a sentence, as static/js/why/chain.js puts it together."""
     return {**event["inputs"], **event["data"]}
 
 

@@ -3,8 +3,12 @@
 import { readFileSync } from "node:fs";
 
 import { speaker } from "../../static/js/base/say.js";
-import { chain } from "../../static/js/stage/why.js";
+import { chain } from "../../static/js/why/chain.js";
 
 const { view, words } = JSON.parse(readFileSync(0, "utf8"));
-const chainOf = (id) => chain(view.lanes[id], view.timeline, { say: speaker(words), words });
+const answer = (id) => {
+  const { why, model } = view.lanes[id];
+  return { chain: why, orders: view.timeline, model, thing: `lane:${id}` };
+};
+const chainOf = (id) => chain(answer(id), { say: speaker(words), words });
 process.stdout.write(JSON.stringify(Object.fromEntries(view.lane_order.map((id) => [id, chainOf(id)]))));

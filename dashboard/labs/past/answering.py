@@ -5,7 +5,7 @@ next piece of work without an answer.
 """
 
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from hashlib import sha256
 
 import redis
@@ -13,7 +13,7 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 
 from broker_core.clock import SECOND_US
-from broker_core.errors import CommandError, HighwaterError
+from broker_core.errors import CommandError, HighwaterError, Names
 from broker_core.events import Json
 from broker_core.lab.lab import Lab as CoreLab
 from broker_core.lab.panels import PANELS
@@ -21,13 +21,14 @@ from broker_core.lab.passport import FOLLOWED_US, homes, newest_with_key, passpo
 from broker_core.lab.patch import diff
 from broker_core.lab.pieces import whole
 from broker_core.lab.trial import tried
+from broker_core.lab.why.answer import why
 from dashboard.errors import Refused, in_words
 from dashboard.labs import selectors
 from dashboard.labs.frames import encode, feed_state
 from dashboard.labs.past.asking import KEPT_S, answer_key, newest_key, reply
 from dashboard.labs.past.kept import KeptLabs, Past, past_of
-from dashboard.labs.past.look import FRAMES, LOG, MARKS, PASSPORT, TRIAL, Look, come_to
-from dashboard.labs.past.marks import marks_of
+from dashboard.labs.past.look import FRAMES, LOG, MARKS, PASSPORT, TRIAL, WHY, Look, come_to
+from dashboard.labs.past.marks import marks_of, told_in
 from dashboard.labs.past.messages import by_messages
 from dashboard.labs.past.stepping import Place, by_changes, by_events, by_records
 from dashboard.logs.moments import tell_log
@@ -93,6 +94,8 @@ def answered(look: Look, kept: KeptLabs, check: Callable[[], None]) -> tuple[int
             if look.kind == LOG:
                 lab, _events = _at(look, past, Place(look.at_us, look.until_position), kept, check)
                 return 200, encode(tell_log(lab, row, look.place))
+            if look.kind == WHY:
+                return 200, encode(_why(look, past, kept, check))
             if look.kind == FRAMES:
                 return 200, encode(_frames(look, past, kept, check))
             return 200, encode(_view(look, past, kept, check))
@@ -171,6 +174,25 @@ def _passport(look: Look, past: Past, kept: KeptLabs, check: Callable[[], None])
         raise Refused(400, {error.field: in_words(error)}) from error
     finally:
         kept.drop(viewer)
+
+
+def _why(look: Look, past: Past, kept: KeptLabs, check: Callable[[], None]) -> Json:
+    """On a lab of its own, which is kept: the next question is mostly about the same moment, or a little later."""
+    cut = past.journal.cut(look.at_us, look.until_position)
+    lab, _events = kept.at(past, (look.lab, f"{look.look} why"), cut, check)
+    try:
+        if look.lane not in lab.lanes:
+            raise CommandError("lane", "must be one of {choices}", choices=Names(lab.lanes))
+        answer = why(lab.lanes[look.lane], look.thing, _told(look, past, kept, check), lab.timeline)
+    except CommandError as error:
+        raise Refused(400, {error.field: in_words(error)}) from error
+    return {"at_us": lab.now_us, "position": lab.position, **answer}
+
+
+def _told(look: Look, past: Past, kept: KeptLabs, check: Callable[[], None]) -> Iterable[Json]:
+    """A lane's turning points back to its beginning; that one only where nothing came after it."""
+    yield from told_in(look.lab, look.lane, look.at_us)
+    yield from (event for event in reversed(kept.begun(past, check)) if event["lane"] == look.lane)
 
 
 def _stepped(look: Look, past: Past, kept: KeptLabs, check: Callable[[], None]) -> Place:

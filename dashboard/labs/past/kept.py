@@ -21,6 +21,7 @@ from dashboard.stored import intact
 
 SLICE_US = 500_000
 """Of virtual time, between two looks whether somebody still waits."""
+BEGINNINGS_KEPT = 32
 Viewer = tuple[str, str]
 """(lab, look)."""
 Check = Callable[[], None]
@@ -51,6 +52,7 @@ class KeptLabs:
 
     def __init__(self) -> None:
         self.labs: OrderedDict[Viewer, tuple[CoreLab, int]] = OrderedDict()
+        self._beginnings: OrderedDict[str, list[Json]] = OrderedDict()
         self.dropped = 0
 
     def at(self, past: Past, viewer: Viewer, cut: Cut, check: Check) -> tuple[CoreLab, list[Json]]:
@@ -84,6 +86,16 @@ class KeptLabs:
         except BaseException:
             self.drop(viewer)  # half a step is no state of a lab
             raise
+
+    def begun(self, past: Past, check: Check) -> list[Json]:
+        """The turning points of a lab's beginning, which are not stored: it is begun once more."""
+        known = self._beginnings.get(past.row.pk)
+        if known is None:
+            lab: CoreLab = whole(CoreLab.beginning(past.journal.scenario, past.journal.limits), check)
+            known = self._beginnings[past.row.pk] = lab.begun
+            if len(self._beginnings) > BEGINNINGS_KEPT:
+                self._beginnings.popitem(last=False)
+        return known
 
     def drop(self, viewer: Viewer) -> None:
         """Forget what a viewer looked at."""

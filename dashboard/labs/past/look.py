@@ -3,6 +3,7 @@
 VIEW   at_us, position?, panels?, step? and by?               FRAMES   at_us, until_us, every_us, panels?      MARKS
 LOG    at_us, position?, look? and what is asked of the log page
 TRIAL  at_us?, position?, key?, kind? with lane?, consumer?, count?      PASSPORT  at_us?, position?, record? or key?
+WHY    at_us?, position?, lane, thing
 """
 
 import re
@@ -18,12 +19,14 @@ from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.lab.commands import check_command
 from broker_core.lab.panels import PANELS
+from broker_core.lab.why.answer import THING_MAX
 from dashboard.errors import Refused, in_words, listed
 from dashboard.labs import selectors
 from dashboard.labs.moment import moment_in, moment_of
 from dashboard.models import Lab, StoredView
 
-VIEW, FRAMES, MARKS, TRIAL, PASSPORT, LOG = "view", "frames", "marks", "trial", "passport", "log"
+VIEW, FRAMES, MARKS, TRIAL, PASSPORT, WHY = "view", "frames", "marks", "trial", "passport", "why"
+LOG = "log"
 STEPS = ("record", "message", "event", "change")
 CHANGES = ("join", "leave", "crash", "rejoin", "pause", "resume", "slow")
 """What can be tried: who is there, and how fast they are."""
@@ -37,8 +40,9 @@ FIELDS = {
     TRIAL: ("at_us", "position", "key", "kind", "lane", "consumer", "count", "look"),
     PASSPORT: ("at_us", "position", "record", "key", "look"),
     LOG: ("at_us", "position", "look"),
+    WHY: ("at_us", "position", "lane", "thing", "look"),
 }
-AT_PRESENT = (TRIAL, PASSPORT)
+AT_PRESENT = (TRIAL, PASSPORT, WHY)
 """Without a moment these are of the lab's present."""
 _LOOK = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _BY = re.compile(r"[+-]?[0-9]{1,6}")
@@ -49,7 +53,7 @@ class Look(msgspec.Struct, frozen=True):
     it is; number: which one of theirs. deadline: when nobody waits for it any more, seconds since 1970.
     order: what is tried there, None: nothing. key: who has it, or what became of its newest record; record: what
     became of this one; without either, of one that was sent some time ago. place: whose log is looked at, as the
-    address of its page says it."""
+    address of its page says it. thing: of this lane, why it is so."""
 
     lab: str
     kind: str
@@ -68,6 +72,8 @@ class Look(msgspec.Struct, frozen=True):
     key: str | None = None
     record: int | None = None
     place: dict[str, str] = {}
+    lane: str = ""
+    thing: str = ""
 
 
 def look_of(lab: Lab, kind: str, query: Mapping[str, str]) -> Look:
@@ -92,6 +98,8 @@ def look_of(lab: Lab, kind: str, query: Mapping[str, str]) -> Look:
         given |= {"key": _key(query.get("key")), "order": _order(query)}
     if kind == PASSPORT:
         given |= {"key": _key(query.get("key")), "record": _record(query)}
+    if kind == WHY:
+        given |= {name: _named(name, query.get(name, "")) for name in ("lane", "thing")}
     if kind in AT_PRESENT and "at_us" not in query and "position" not in query:
         given["at_us"] = min(come_to(lab), lab.clock_floor_us)
     elif kind != MARKS:
@@ -138,6 +146,12 @@ def _by(text: str | None) -> int:
 def _key(text: str | None) -> str | None:
     if text is not None and not 1 <= len(text) <= KEY_MAX:
         raise Refused(400, {"key": _("must be 1 to %(count)d letters") % {"count": KEY_MAX}})
+    return text
+
+
+def _named(field: str, text: str) -> str:
+    if not 1 <= len(text) <= THING_MAX:
+        raise Refused(400, {field: _("must be 1 to %(count)d letters") % {"count": THING_MAX}})
     return text
 
 

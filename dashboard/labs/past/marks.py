@@ -78,9 +78,18 @@ def marks_of(lab: CoreLab, lab_id: str) -> list[Json]:
 
 def system_marks(lab_id: str, until_us: int) -> list[Json]:
     """What the system did on its own up to a time, as {at_us, kind, lane, consumer, count, by, event}."""
-    rows = StoredEvent.objects.filter(lab_id=lab_id, at_us__lte=until_us).order_by("seq")
-    events = (row.event for row in rows.iterator() if not isinstance(row.event, Damaged))
+    events = _stored(lab_id, until_us, "seq")
     return _merged(_event_mark(event) for event in events if event.get("kind") in SYSTEM)
+
+
+def told_in(lab_id: str, lane: str, until_us: int) -> Iterable[Json]:
+    """A lane's turning points up to a time, the newest first."""
+    return (event for event in _stored(lab_id, until_us, "-seq") if event["lane"] == lane)
+
+
+def _stored(lab_id: str, until_us: int, order: str) -> Iterable[Json]:
+    rows = StoredEvent.objects.filter(lab_id=lab_id, at_us__lte=until_us).order_by(order)
+    return (row.event for row in rows.iterator(200) if not isinstance(row.event, Damaged))
 
 
 def _event_mark(event: Json) -> Json:

@@ -139,10 +139,6 @@ SHARED = {
     "never.pulsar.pause_shared": _("Shared pauses nothing: any consumer with permits takes the next record."),
     "why": _("Why?"),
     "why.title": _("Why? {lane}"),
-    "why.sub": _(
-        "From your command to its effect, step by step, with the rule that decided each and its inputs."
-    ),
-    "why.none": _("No events yet."),
     "why.rule": _("rule"),
     "why.you": _("because of your command: {did}"),
     "why.demo": _("because of the demo: {did}"),

@@ -81,7 +81,7 @@ const TUBEMQ = {
   broker: (root, id) => withIds(root, `${id}/box`),
   partition: (root, id) => withIds(root, `${id.split(":")[0]}/${id}/box`),
   panel: parts({
-    difference: ["difference"], brokers: ["brokers"], why: ["why-box"], first: ["first"], calls: ["calls"],
+    difference: ["difference"], brokers: ["brokers"], why: ["unread-box"], first: ["first"], calls: ["calls"],
     rules: ["rules"], formula: ["formula"], legend: ["legend"],
   }),
 };

@@ -18,7 +18,10 @@ import { createPast } from "../lane/past.js";
 import { PICTURES } from "../lane/pictures/all.js";
 import { SHORT, TALL, WIDTH } from "../lane/pictures/size.js";
 import { createLesson } from "../lesson/panel.js";
+import { figureAt, rowAt, shapeAt } from "../why/at.js";
+import { createWhy } from "../why/why.js";
 import { createAnnouncer } from "./announce.js";
+import { standBeside } from "./beside.js";
 import { createControls, isStopped } from "./controls.js";
 import { createDemo } from "./demo.js";
 import { createFidelity } from "./fidelity.js";
@@ -30,7 +33,6 @@ import { visited } from "./visit.js";
 import { createWho } from "./who.js";
 import { createSkewChart } from "./visuals/skew_chart.js";
 import * as stream from "./visuals/stream.js";
-import { createWhyPanel } from "./why_panel.js";
 
 await visited;
 
@@ -51,8 +53,9 @@ const tabs = new Map([...document.querySelectorAll("[data-tab]")].map((tab) => [
 const tabTexts = new Map([...tabs].map(([id, tab]) => [id, textOnce(tab.querySelector("b"))]));
 const skewChart = createSkewChart($("skew"), page.urls.plotly, () => redraw());
 const scope = createScope(document, () => redraw());
-const whyPanel = createWhyPanel($("why"), {
-  laneOf: (id) => laneOf.get(id).root, now: () => ({ view, say, words: words() }), onLight: () => redraw(),
+const why = createWhy({
+  current: () => view, past, thingAt, chosen: () => wholeOf(document.querySelector(".lane[data-open]")),
+  place: (panel, id) => standBeside(panel, laneOf.get(id).root), onLight: () => redraw(),
 });
 const lesson = $("lesson") && createLesson($("lesson"));
 const passport = createPassport({ current: () => view, past });
@@ -114,7 +117,7 @@ function drawPart(ids, now, withHead) {
   for (const [name, set] of slots) set(shown.slots[name]);
   lesson?.write(shown.lesson);
   if (sizes.stream > 40) stream.render($("stream"), view, { width: sizes.stream, say });
-  whyPanel.write();
+  why.write();
   who.write();
   controls.frame.draw(isForced);
   drawChart(withTwins);
@@ -137,7 +140,7 @@ function drawLane(lane, texts, now) {
     lane.kind = kind;
   }
   lane.root.toggleAttribute("data-still", shown.order.length > 40 || view.speed > 4);
-  visual.render(lane.picture, shown, { say, at: view.at_us, height: sizes.height, lit: whyPanel.litOf(lane.id) });
+  visual.render(lane.picture, shown, { say, at: view.at_us, height: sizes.height, lit: why.litOf(lane.id) });
   lane.picture.dataset.seq = seq;
 }
 
@@ -276,9 +279,7 @@ watcher.observe($("stream"));
 setInterval(showFreshness, 1000);
 
 document.addEventListener("click", (event) => {
-  const why = event.target.closest("[data-why]"), more = event.target.closest("[data-more]");
-  const tab = event.target.closest("[data-tab]");
-  if (why) whyPanel.show(why.dataset.why);
+  const more = event.target.closest("[data-more]"), tab = event.target.closest("[data-tab]");
   if (more) {
     limits[more.dataset.more] += ROWS_MAX * 2;
     redraw();
@@ -288,6 +289,25 @@ document.addEventListener("click", (event) => {
     openLane(tab.dataset.tab);
   }
 });
+
+// What a press or the focus is on.
+function thingAt(target, event) {
+  const root = target.closest("[data-lane]"), lane = root?.dataset.lane, picture = target.closest("[data-picture]");
+  if (!lane) return null;
+  if (!picture) {
+    const thing = figureAt(target) ?? rowAt(target) ?? (event ? null : `lane:${lane}`);
+    return thing && { lane, thing };
+  }
+  const { width, height } = picture.viewBox.baseVal, matrix = picture.getScreenCTM();
+  const at = event ? new DOMPoint(event.clientX, event.clientY) : new DOMPoint();
+  const { x, y } = at.matrixTransform(matrix.inverse());
+  return { lane, thing: shapeAt(target, view.lanes[lane], { x, y, width, height }) ?? `lane:${lane}` };
+}
+
+function wholeOf(root) {
+  const lane = root?.dataset.lane ?? view.lane_order[0];
+  return { lane, thing: `lane:${lane}` };
+}
 
 function openLane(id) {
   for (const lane of lanes) lane.root.toggleAttribute("data-open", lane.id === id);

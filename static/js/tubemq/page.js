@@ -175,8 +175,8 @@ function drawFirst() {
 // Of the chosen partition; without one, of the first that is not read.
 function drawWhy(now, atUs) {
   const keys = Object.keys(now.partitions), shown = partition ?? unreadOf(now)[0]?.[0] ?? keys[0] ?? "";
-  fillSelect($("why-partition"), keys.map((key) => [key, key]), shown);
-  setText($("why"), shown ? whyWords(now, shown, now.partitions[shown].unread, atUs, say) : "");
+  fillSelect($("unread-partition"), keys.map((key) => [key, key]), shown);
+  setText($("unread"), shown ? whyWords(now, shown, now.partitions[shown].unread, atUs, say) : "");
 }
 
 function drawTwins(now, atUs) {
@@ -255,8 +255,8 @@ $("client").addEventListener("change", () => {
   client = $("client").value;
   drawFrame();
 });
-$("why-partition").addEventListener("change", () => {
-  partition = $("why-partition").value;
+$("unread-partition").addEventListener("change", () => {
+  partition = $("unread-partition").value;
   drawFrame();
 });
 

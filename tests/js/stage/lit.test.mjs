@@ -5,7 +5,8 @@ import * as clientGrid from "../../../static/js/lane/pictures/client_grid.js";
 import * as hashRing from "../../../static/js/lane/pictures/hash_ring.js";
 import { isLit, spokenOf } from "../../../static/js/lane/pictures/lit.js";
 import * as queueDispatch from "../../../static/js/lane/pictures/queue_dispatch.js";
-import { sideOf, titleOf } from "../../../static/js/stage/why_panel.js";
+import { sideOf } from "../../../static/js/stage/beside.js";
+import { titleOf } from "../../../static/js/why/panel.js";
 import { load } from "../fixtures/load.mjs";
 
 const view = load("stage"), say = (code) => code;

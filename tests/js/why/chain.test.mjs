@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { fill } from "../../../static/js/base/say.js";
-import { chain } from "../../../static/js/stage/why.js";
+import { chain } from "../../../static/js/why/chain.js";
 import { load } from "../fixtures/load.mjs";
 
 const words = {
@@ -14,7 +14,9 @@ const words = {
   "event.tubemq.client.started": "{consumer} started as node {node_id}",
 };
 const say = (code, params = {}) => fill(words[code] ?? code, params, words);
-const chainOf = (view, id) => chain(view.lanes[id], view.timeline, { say, words });
+const chainIn = (lane, orders, language) =>
+  chain({ chain: lane.why, orders, model: lane.model, thing: "lane:own" }, language);
+const chainOf = (view, id) => chainIn(view.lanes[id], view.timeline, { say, words });
 
 test("each event names its cause in words: a command by what was done, an event by what happened", () => {
   const view = load("stage"), [restart, started] = chainOf(view, "tubemq");
@@ -53,7 +55,7 @@ test("a list of entries is told one by one, with how many more there are; an emp
   const view = load("stage"), [event] = view.lanes.pulsar.why;
   const own = { "each.taken": "{keys} from {consumer}", "each.more": "and {count} more", "each.nobody": "nobody" };
   event.data = { taken: [{ consumer: "c1", keys: 3 }, { consumer: null, keys: 1 }], taken_more: 4, skipped: [] };
-  const told = chain(view.lanes.pulsar, view.timeline, {
+  const told = chainIn(view.lanes.pulsar, view.timeline, {
     say: (code, params = {}) => fill({ ...words, ...own }[code] ?? code, params, words), words: { ...words, ...own },
   });
   assert.deepEqual(
@@ -73,7 +75,7 @@ test("a long chain says how many turning points it leaves out, and an empty tabl
   const view = load("stage"), { why } = view.lanes.tubemq, own = { ...words, "why.left_out": "{count} between" };
   why[1].seq = why[0].seq + 8;
   why[0].data = { node_ids: {} };
-  const told = chain(view.lanes.tubemq, view.timeline, {
+  const told = chainIn(view.lanes.tubemq, view.timeline, {
     say: (code, params = {}) => fill(own[code] ?? code, params, own), words: own,
   });
   assert.deepEqual(told.slice(0, 2).map(({ left }) => left), ["", "7 between"]);
@@ -84,7 +86,7 @@ test("a dead connection that was passed over is called dead", () => {
   const view = load("stage"), [event] = view.lanes.rabbitmq.why;
   const own = { ...words, "each.skipped": "{consumer}", "each.skipped_dead": "dead {consumer}" };
   event.data = { skipped: [{ consumer: "c3", dead: true }, { consumer: "c3", dead: false }] };
-  const told = chain(view.lanes.rabbitmq, view.timeline, {
+  const told = chainIn(view.lanes.rabbitmq, view.timeline, {
     say: (code, params = {}) => fill(own[code] ?? code, params, own), words: own,
   });
   assert.equal(told[0].facts.find(([label]) => label === "skipped")[1], "dead c3\nc3");
@@ -98,7 +100,7 @@ test("a partition without a leader is told as such, never as led by -1", () => {
   };
   const told = (leader) => {
     Object.assign(event, { kind, inputs: {}, data: { topic: "flights", leader, leader_epoch: 3 } });
-    return chain(view.lanes.kafka, view.timeline, {
+    return chainIn(view.lanes.kafka, view.timeline, {
       say: (code, params = {}) => fill(own[code] ?? code, params, own), words: own,
     })[0];
   };

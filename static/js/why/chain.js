@@ -1,31 +1,32 @@
-// "Why?": the chain of causes of a lane's last change, as the core recorded it: what happened, because of what, by
-// which rule, from what.
+// The chain of causes in an answer of "Why?", as the core recorded it: what happened, because of what, by which rule,
+// from what.
 
 import { codeOf, what } from "../base/events.js";
 import { clock, number, seconds, tickCode } from "../base/say.js";
 
 const LONGEST = 400, CLOCK_TIMES = ["deadline_us", "paused_from_us"];
 
-// -> [{ clock, what, cause, rule, facts: [[label, value]], left }], oldest first: plain texts that Node tests. left:
-// how many turning points before this one a long chain has left out, in words.
-export function chain(lane, timeline, { say, words }) {
-  const known = new Map(lane.why.map((event) => [event.id, event]));
-  return lane.why.map((event, index) => ({
-    clock: clock(event.at_us), what: what(event, say), cause: because(event.cause, known, timeline, say),
-    rule: event.rule ?? "", facts: facts(event, lane.model, say, words),
-    left: leftOut(index ? event.seq - lane.why[index - 1].seq - 1 : 0, say),
+// answer: { chain, orders, model }. -> [{ clock, what, cause, rule, facts: [[label, value]], left }], oldest first:
+// plain texts that Node tests. left: of a change, how many turning points before this one a long chain has left out, in
+// words.
+export function chain({ chain: events, orders, model, thing = "" }, { say, words }) {
+  const known = new Map(events.map((event) => [event.id, event])), isWhole = !/^(lane|figure):/.test(thing);
+  return events.map((event, index) => ({
+    clock: clock(event.at_us), what: what(event, say), cause: because(event.cause, known, orders, say),
+    rule: event.rule ?? "", facts: facts(event, model, say, words),
+    left: isWhole || !index ? "" : leftOut(event.seq - events[index - 1].seq - 1, say),
   }));
 }
 
 const leftOut = (count, say) => (count > 0 ? say("why.left_out", { count }) : "");
 
-function because(cause, known, timeline, say) {
+function because(cause, known, orders, say) {
   if (!cause) return "";
   if (cause.event !== undefined && cause.event !== null) {
     const event = known.get(cause.event);
     return event ? say("why.because", { what: what(event, say) }) : say("why.earlier");
   }
-  const command = timeline[cause.command];
+  const command = orders[cause.command];
   if (!command) return say("why.your_earlier", { position: cause.command });
   const did = say(tickCode(command), command);
   return say(cause.command === 0 ? "why.start" : command.by === "demo" ? "why.demo" : "why.you", { did });
@@ -76,10 +77,8 @@ function spread(value, say) {
   return String(value);
 }
 
-// The steps as list items, each of which can have the focus; one item that says so where nothing has changed.
-export function entries(steps, say) {
-  return steps.length ? steps.map((event) => entry(event, say)) : [element("li", "m", say("why.none"))];
-}
+// The steps as list items, each of which can have the focus.
+export const entries = (steps, say) => steps.map((event) => entry(event, say));
 
 function entry(event, say) {
   const item = element("li", ""), head = element("p", "why-what");

@@ -1,0 +1,119 @@
+"""Figures of a lane's last change: moved, paused, redelivered, out of order; and how even the load is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from broker_core.events import Json
+from broker_core.lab.consumer import GONE
+from broker_core.lab.shared.bill import Bill
+from broker_core.lab.shared.shares import skew_milli
+from broker_core.lab.why.known import Known, parts_of, said, sum_of, unknown
+
+if TYPE_CHECKING:
+    from broker_core.lab.shared.lane import Lane
+
+SKEW = "skew"
+
+
+def figure(lane: Lane, name: str) -> Known:
+    if name == SKEW:
+        return Known(said("figure.skew"), sums=_skew(lane), is_of_change=True)
+    if name not in _SUMS:
+        raise unknown("figure", name)
+    bill, view = lane.ledger.bill, lane.ledger.bill_view()
+    if bill is None or view is None:
+        return Known(said("figure.none"), is_of_change=True)
+    return Known(said(f"figure.{name}"), sums=_SUMS[name](lane, bill, view), is_of_change=True)
+
+
+def _moved(lane: Lane, bill: Bill, view: Json) -> list[Json]:
+    if not lane.keys_have_owners:
+        return [sum_of("moved_none")]
+    sums = [
+        sum_of("moved_keys", _moves(lane, bill, view), moved=view["keys_moved"], total=view["keys_total"])
+    ]
+    units = lane.reads.units()
+    if units is not None:
+        before = bill.units_before or {}
+        items = [{"name": unit, "from": before.get(unit), "to": units.get(unit)} for unit in bill.moved_units]
+        parts = parts_of("moved_unit", items) if items else None
+        sums.append(
+            sum_of("moved_units", parts, moved=view["partitions_moved"], total=view["partitions_total"])
+        )
+    elif view["space_moved"] is not None:
+        sums.append(sum_of("moved_space", share=view["space_moved"]))
+    return sums
+
+
+def _moves(lane: Lane, bill: Bill, view: Json) -> Json | None:
+    """From whom to whom, the most keys first; None where what happened since has changed it again."""
+    before, now = bill.owners_before or [], lane.reads.key_owners() or []
+    moves = Counter((was, owner) for was, owner in zip(before, now, strict=False) if was != owner)
+    if not moves or moves.total() != view["keys_moved"]:
+        return None
+    ranked = sorted(moves.items(), key=lambda item: (-item[1], str(item[0])))
+    return parts_of("moved_keys", [{"from": was, "to": owner, "keys": keys} for (was, owner), keys in ranked])
+
+
+def _paused(lane: Lane, bill: Bill, view: Json) -> list[Json]:
+    stopped = lane.reads.stopped()
+    sums = []
+    if view["pause_us"] and bill.paused_from_us is not None and view["pause_us"] == bill.pause_us:
+        from_us = bill.paused_from_us
+        sums.append(
+            sum_of("paused", pause_us=bill.pause_us, from_us=from_us, until_us=from_us + bill.pause_us)
+        )
+    elif view["pause_us"] and stopped:
+        sums.append(sum_of("paused_still", pause_us=view["pause_us"], from_us=lane.now_us - view["pause_us"]))
+    elif not view["pause_us"]:
+        sums.append(sum_of("paused_none"))
+    if stopped:
+        items = [{"name": str(unit), "since_us": since_us} for unit, since_us in stopped.items()]
+        sums.append(sum_of("stopped", parts_of("stopped", items), count=len(items)))
+    return sums
+
+
+def _redelivered(lane: Lane, bill: Bill, view: Json) -> list[Json]:
+    now = lane.reads.redelivered()
+    return [_difference("redelivered", now, bill.redelivered_from)]
+
+
+def _out_of_order(lane: Lane, bill: Bill, view: Json) -> list[Json]:
+    return [_difference("out_of_order", lane.ledger.tally.order.count, bill.out_of_order_from)]
+
+
+def _difference(code: str, now: int, before: int) -> Json:
+    return sum_of(code, count=now - before, total=now, before=before)
+
+
+def _skew(lane: Lane) -> list[Json]:
+    skew = skew_milli(lane)
+    if skew is None:
+        return [sum_of("skew_none")]
+    weights = lane.reads.weights()
+    counted = [name for name, known in lane.consumers.items() if weights.get(name, 0) or known.state != GONE]
+    most = max(counted, key=lambda name: weights.get(name, 0))
+    total = sum(weights.get(name, 0) for name in counted)
+    items = [{"consumer": name, "records": weights.get(name, 0)} for name in counted]
+    return [
+        sum_of(
+            "skew",
+            parts_of("records", items),
+            skew=skew / 1000,
+            consumer=most,
+            most=weights.get(most, 0),
+            total=total,
+            count=len(counted),
+        )
+    ]
+
+
+_SUMS = {
+    "moved": _moved,
+    "paused": _paused,
+    "redelivered": _redelivered,
+    "out_of_order": _out_of_order,
+}
+FIGURES = (*_SUMS, SKEW)

@@ -1,0 +1,293 @@
+"""Why on anything: what a thing is agrees with the lane's own view, its sums come out, and its chain of causes
+leads to an order."""
+
+import json
+
+import pytest
+
+from broker_core.errors import CommandError
+from broker_core.lab.lab import Lab
+from broker_core.lab.scenario import scenario_from_json
+from broker_core.lab.why.answer import OF_MODEL, SHARED, why
+from broker_core.lab.why.figures import FIGURES
+
+SECOND = 1_000_000
+PULSAR_RING = 1 << 31
+
+
+class Story:
+    """A lab with all that its lanes told, and orders given by hand."""
+
+    def __init__(self, **scenario):
+        self.lab = Lab(scenario_from_json(scenario))
+        self.events = [*self.lab.begun]
+        self.count = 0
+
+    def go(self, second):
+        self.events += self.lab.advance_to(second * SECOND)
+        return self
+
+    def order(self, kind, consumer=None, lane="all", **args):
+        self.count += 1
+        order = {
+            "command_id": f"x{self.count}",
+            "kind": kind,
+            "lane": lane,
+            "consumer": consumer,
+            "args": args,
+        }
+        self.events += self.lab.submit(order)
+        return self
+
+    def ask(self, lane, thing):
+        own = [event for event in self.told() if event["lane"] == lane]
+        answer = why(self.lab.lanes[lane], thing, reversed(own), self.lab.timeline)
+        return json.loads(json.dumps(answer))
+
+    def told(self):
+        return [
+            event if isinstance(event, dict) else event.to_json(place)
+            for place, event in enumerate(self.events)
+        ]
+
+    def lane(self, lane):
+        return self.lab.view()["lanes"][lane]
+
+
+@pytest.fixture(scope="module")
+def story():
+    """c4 joins at 20 s, c2 crashes at 40 s, c1 leaves at 120 s: 150 s."""
+    return (
+        Story().go(20).order("join", count=1).go(40).order("crash", "c2").go(120).order("leave", "c1").go(150)
+    )
+
+
+def sums(answer):
+    return {each["code"].removeprefix("why.sum."): each["params"] for each in answer["sums"]}
+
+
+def things(story, lane):
+    view = story.lane(lane)
+    found = [f"lane:{lane}", *(f"figure:{name}" for name in FIGURES), "record:0", "record:4390"]
+    found += [f"consumer:{name}" for name in view["order"]]
+    found += [f"partition:{name}" for name in view["picture"].get("partitions", {})]
+    if "space" in view["picture"]:
+        found += [f"slot:{number * (PULSAR_RING // 40)}" for number in range(40)]
+    for cursor in view.get("pulsar", {}).get("cursors", {}):
+        found.append(f"cursor:{cursor}")
+    if "rabbitmq" in view:
+        found += [f"queue:{name}" for name in view["rabbitmq"]["vhosts"]["/"]["queues"]]
+        found += [f"exchange:{name}" for name in view["rabbitmq"]["vhosts"]["/"]["exchanges"]]
+    if "cluster" in view:
+        cluster = view["cluster"]
+        found += [f"broker:{name}" for name in cluster["brokers"]]
+        found += [f"replicas:{name}" for name in cluster["partitions"]]
+        found += [
+            f"replica:{name}/{at}" for name, part in cluster["partitions"].items() for at in part["copies"]
+        ]
+        found.append("group:lab")
+    return found
+
+
+@pytest.mark.parametrize("lane", ["pulsar", "kafka", "tubemq", "rabbitmq"])
+def test_everything_of_a_lane_can_be_asked_about(story, lane):
+    asked = things(story, lane)
+    assert {thing.partition(":")[0] for thing in asked} >= {*SHARED, *OF_MODEL[lane]} - {"partition"}
+    for thing in asked:
+        answer = story.ask(lane, thing)
+        ids = {event["id"] for event in answer["chain"]}
+        assert all(event["lane"] == lane for event in answer["chain"])
+        assert (answer["since_us"] is None) <= (answer["chain"] == []) or thing.startswith(("lane", "figure"))
+        for event in answer["chain"]:
+            cause = event["cause"] or {}
+            if cause.get("command") is not None:
+                assert str(cause["command"]) in answer["orders"], thing
+            elif not thing.startswith(("lane", "figure")):
+                assert cause.get("event") is None or cause["event"] in ids, (thing, event)
+
+
+def test_a_partition_says_its_reader_its_lag_and_the_rule_that_gave_it(story):
+    view = story.lane("kafka")["picture"]["partitions"]
+    for name, part in view.items():
+        answer = story.ask("kafka", f"partition:{name}")
+        assert answer["says"] == {
+            "code": "why.is.partition.read",
+            "params": {"partition": name, "consumer": part["owner"]},
+        }
+        lag = sums(answer)["lag_position"]
+        assert lag["lag"] == part["lag"] == lag["end"] - lag["position"]
+        group = sums(answer)["lag_committed"]
+        assert group["lag"] == group["high_watermark"] - group["committed"]
+        assert group["lag"] == story.lane("kafka")["group_health"]["partitions"][name]["lag"]
+        (assigned,) = [event for event in answer["chain"] if event["kind"] == "kafka.group.assigned"]
+        assert assigned["rule"] == "kafka.assignor.range" and assigned["inputs"]["members"] == 2
+        assert int(name) in assigned["data"]["assignment"][part["owner"]]
+        assert {"command": 3} in [event["cause"] for event in answer["chain"]]
+
+
+def test_a_partition_is_its_readers_since_it_got_it_though_rebalances_came_in_between(story):
+    """c3 has had 6 and 7 since 83 s and 4 and 5 as well; c4 has had 9 to 11 since 21 s."""
+    kept, moved = (story.ask("kafka", f"partition:{name}")["since_us"] for name in ("9", "0"))
+    assert kept < 22 * SECOND and moved > 120 * SECOND
+    owners = []
+    for event in story.told():
+        if event["kind"] == "kafka.group.assigned":
+            lists = event["data"]["assignment"].items()
+            owners.append((event["at_us"], next(owner for owner, units in lists if 9 in units)))
+    since = next(at_us for at_us, owner in owners if owner == "c4")
+    assert kept == since
+
+
+def test_a_tubemq_partition_knows_when_its_broker_registered_its_client(story):
+    parts = story.lane("tubemq")["picture"]["partitions"]
+    for name, part in parts.items():
+        answer = story.ask("tubemq", f"partition:{name}")
+        told = [
+            event
+            for event in story.told()
+            if event["kind"] == "tubemq.client.connected" and name in event["data"]["partitions"]
+        ]
+        assert answer["says"]["params"]["consumer"] == part["owner"] == told[-1]["data"]["consumer"]
+        assert answer["since_us"] == told[-1]["at_us"] and told[-1]["id"] in [
+            e["id"] for e in answer["chain"]
+        ]
+        lag = sums(answer)["lag_confirmed"]
+        assert lag["lag"] == part["lag"] == lag["end"] - lag["confirmed"]
+
+
+def test_a_slot_of_the_ring_has_the_owner_that_the_picture_draws(story):
+    picture = story.lane("pulsar")["picture"]
+    bounds, owners = picture["now"]["bounds"], picture["now"]["owners"]
+    for place in (0, 1, len(bounds) // 2, len(bounds) - 1):
+        answer = story.ask("pulsar", f"slot:{bounds[place]}")
+        params = answer["says"]["params"]
+        assert params["consumer"] == picture["names"][owners[place]] and params["end"] == bounds[place]
+    above = story.ask("pulsar", f"slot:{PULSAR_RING - 1}")["says"]["params"]
+    assert above["consumer"] == picture["names"][owners[0]] and above["end"] == bounds[0]
+    was = zip(picture["before"]["bounds"], picture["before"]["owners"], strict=True)
+    left = [bound for bound, owner in was if picture["names"][owner] == "c1"]
+    moved = [story.ask("pulsar", f"slot:{bound}") for bound in left]
+    assert all(each["says"]["code"] == "why.is.slot.moved" for each in moved)
+    assert moved and all(each["since_us"] >= 120 * SECOND for each in moved)
+
+
+@pytest.mark.parametrize("lane", ["pulsar", "kafka", "tubemq", "rabbitmq"])
+def test_figures_of_a_change_are_those_of_its_bill(story, lane):
+    bill = story.lane(lane)["bill"]
+    for name in ("redelivered", "out_of_order"):
+        told = sums(story.ask(lane, f"figure:{name}"))[name]
+        assert told["count"] == bill[name] == told["total"] - told["before"]
+    moved = story.ask(lane, "figure:moved")
+    assert moved["since_us"] == bill["at_us"] and moved["chain"] == story.lane(lane)["why"]
+    if lane == "rabbitmq":
+        assert list(sums(moved)) == ["moved_none"]
+        return
+    told = sums(moved)["moved_keys"]
+    assert (told["moved"], told["total"]) == (bill["keys_moved"], bill["keys_total"])
+    parts = moved["sums"][0]["parts"]
+    assert parts["more"] == 0 and sum(each["keys"] for each in parts["items"]) == bill["keys_moved"]
+    if bill["partitions_moved"] is not None:
+        units = moved["sums"][1]["parts"]["items"]
+        assert len(units) == bill["partitions_moved"] == sums(moved)["moved_units"]["moved"]
+        assert all(each["from"] != each["to"] for each in units)
+    skew = sums(story.ask(lane, "figure:skew"))["skew"]
+    assert skew["skew"] == skew["most"] * skew["count"] * 1000 // skew["total"] / 1000
+
+
+def test_a_pause_is_from_its_beginning_to_its_end(story):
+    told = sums(story.ask("kafka", "figure:paused"))["paused"]
+    assert told["pause_us"] == story.lane("kafka")["bill"]["pause_us"] == told["until_us"] - told["from_us"]
+    crashed = Story().go(20).order("crash", "c2").go(30)
+    told = sums(crashed.ask("kafka", "figure:paused"))
+    assert told["paused_still"]["from_us"] == 20 * SECOND and told["stopped"]["count"] == 4
+
+
+def test_a_queue_is_what_came_in_less_what_was_acknowledged(story):
+    answer = sums(story.ask("rabbitmq", "queue:flights"))
+    queue = answer["queue"]
+    assert queue["published"] == queue["ready"] + queue["unacked"] + queue["acked"]
+    assert queue["ready"] == story.lane("rabbitmq")["picture"]["ready"]
+    assert answer["unacked_by"]["unacked"] == queue["unacked"]
+
+
+def test_a_record_is_where_its_hash_leads(story):
+    route = story.lane("kafka")["route"]
+    answer = story.ask("kafka", f"record:{route['record']}")
+    assert answer["says"]["params"]["consumer"] == route["consumer"]
+    told = sums(answer)["hash_partition"]
+    assert told["hash"] % told["count"] == told["place"] == int(route["unit"])
+    held = story.lane("rabbitmq")["picture"]["in_flight"]["c3"][0]["record"]
+    says = story.ask("rabbitmq", f"record:{held}")["says"]
+    assert says["code"] == "why.is.record.held" and says["params"]["consumer"] == "c3"
+    (tubemq,) = [story.ask("tubemq", f"record:{story.lane('tubemq')['route']['record']}")]
+    told = sums(tubemq)["hash_partition"]
+    assert told["hash"] % told["count"] == told["place"]
+
+
+def test_replicas_say_their_leader_and_how_the_high_watermark_is_made_up(story):
+    cluster = story.lane("kafka")["cluster"]["partitions"]
+    answer = story.ask("kafka", "replicas:flights-3")
+    assert answer["says"]["params"]["leader"] == cluster["flights-3"]["leader"]
+    mark = sums(answer).get("high_watermark") or sums(answer)["high_watermark_waits"]
+    assert mark["high_watermark"] == cluster["flights-3"]["high_watermark"]
+    assert answer["since_us"] is None and answer["chain"] == []  # its first leader has never changed
+
+
+def test_a_brokers_crash_is_what_moved_a_leader():
+    story = Story().go(20)
+    view = story.lane("kafka")["cluster"]["partitions"]["flights-0"]
+    story.order("cluster_crash", lane="kafka", broker=view["leader"]).go(60)
+    answer = story.ask("kafka", "replicas:flights-0")
+    assert answer["says"]["params"]["leader"] != view["leader"] and answer["since_us"] > 20 * SECOND
+    assert answer["chain"][-1]["rule"] and {"command": 1} in [event["cause"] for event in answer["chain"]]
+
+
+def test_what_nothing_has_changed_has_no_chain():
+    story = Story().go(20)
+    answer = story.ask("rabbitmq", "exchange:")
+    assert answer["chain"] == [] and answer["since_us"] is None and answer["orders"] == {}
+
+
+def test_a_switched_lane_begins_with_its_switch(story):
+    switched = Story().go(20).order("join", count=1).go(40)
+    switched.order("set_algorithm", lane="kafka", algorithm="roundrobin").go(41)
+    answer = switched.ask("kafka", "partition:3")
+    assert answer["chain"][0]["kind"] == "kafka.algorithm_switched" and answer["since_us"] >= 40 * SECOND
+
+
+def test_a_later_turning_point_of_the_same_microsecond_does_not_belong_to_the_moment():
+    story = Story().go(20)
+    told = [event for event in story.told() if event["lane"] == "kafka"]
+    later = {**told[-1], "id": "kafka:9999", "seq": 9999, "kind": "kafka.consumer.assigned"}
+    lane = story.lab.lanes["kafka"]
+    assert all(
+        event["id"] != "kafka:9999"
+        for event in why(lane, "partition:11", [later, *reversed(told)], {})["chain"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("lane", "thing"),
+    [
+        ("kafka", "partition:12"),
+        ("kafka", "slot:3"),
+        ("kafka", "nothing"),
+        ("kafka", "consumer:c9"),
+        ("kafka", "record:-1"),
+        ("kafka", "record:999999999"),
+        ("kafka", "replica:flights-3"),
+        ("kafka", "broker:9"),
+        ("pulsar", f"slot:{PULSAR_RING}"),
+        ("pulsar", "partition:0"),
+        ("pulsar", "cursor:7"),
+        ("tubemq", "partition:3"),
+        ("rabbitmq", "queue:nobody@/x"),
+        ("rabbitmq", "figure:lag"),
+        ("kafka", "lane:pulsar"),
+    ],
+)
+def test_what_is_not_there_is_refused_at_the_field(lane, thing):
+    story = Story().go(5)
+    with pytest.raises(CommandError) as error:
+        story.ask(lane, thing)
+    assert error.value.field == "thing"
