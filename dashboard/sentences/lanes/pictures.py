@@ -85,7 +85,20 @@ PICTURES = {
     "rows.fair": _("fair"),
     "rows.share": _("share"),
     "rows.rate": _("rec/s"),
-    "rows.more": _("Show {count} more, {low} to {high} each"),
+    "rows.more": _("and {count} more: {phases}"),
+    "fold.active": _("{count} active"),
+    "fold.idle": _("{count} idle"),
+    "fold.waiting": _("{count} waiting"),
+    "fold.silent": _("{count} silent"),
+    "fold.gone": _("{count} gone"),
+    "fold.title": _("All consumers of {lane}"),
+    "fold.find": _("Find a consumer"),
+    "fold.rule": _(
+        "Its lane names three: the one chosen here, the one that changed last, and the largest and the smallest share. "
+        "Press one to have it named. Silent: does not answer. Idle: no share."
+    ),
+    "fold.none": _("None is called that."),
+    "fold.released": _("Name none in particular"),
     "rows.none": _("No consumers. Press “Add consumer”."),
     # Table twins
     "twin.consumer": _("consumer"),

@@ -13,6 +13,7 @@ import { createLive } from "../feed/live.js";
 import { applyPatch } from "../feed/patch.js";
 import { refusalIn } from "../feed/refusal.js";
 import { openSocket } from "../feed/socket.js";
+import { createNaming } from "../lane/fold.js";
 import { laneName } from "../lane/name.js";
 import { createPast } from "../lane/past.js";
 import { PICTURES } from "../lane/pictures/all.js";
@@ -27,7 +28,8 @@ import { createDemo } from "./demo.js";
 import { createFidelity } from "./fidelity.js";
 import { createLane } from "./lanes.js";
 import { createPassport } from "./passport.js";
-import { ROWS_MAX, present, routes } from "./present.js";
+import { present, routes } from "./present.js";
+import { createRoster } from "./roster.js";
 import { createScope } from "./scope.js";
 import { visited } from "./visit.js";
 import { createWho } from "./who.js";
@@ -62,7 +64,8 @@ const passport = createPassport({ current: () => view, past });
 const who = createWho(lanes, { current: () => view, past, follow: (key) => passport.open({ key }) });
 bindKeys([{ keys: ["f"], says: "way.open", act: () => passport.open({}) }]);
 const announce = createAnnouncer((text) => { $("announce").textContent = text; }, say);
-const limits = Object.fromEntries(lanes.map(({ id }) => [id, ROWS_MAX]));
+const naming = createNaming(), roster = createRoster($("roster"), { current: () => view, onSelect: () => redraw() });
+const namedOf = (id) => naming(id, view, roster.selectedOf(id));
 
 let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false, isForced = true, sizes = null;
 let drawMs = 0;
@@ -107,8 +110,9 @@ function drawFrame() {
 
 // The lanes `ids`, and with them, when `withHead`, what is above and below the lanes.
 function drawPart(ids, now, withHead) {
+  const named = Object.fromEntries(ids.map((id) => [id, namedOf(id).rows]));
   const withTwins = isForced || ids.some((id) => now - laneOf.get(id).twinAt > 1000);
-  const shown = present(view, words(), { limits, withTwins, only: ids, scope: scope.scope() });
+  const shown = present(view, words(), { named, withTwins, only: ids, scope: scope.scope() });
   for (const texts of shown.lanes) drawLane(laneOf.get(texts.id), texts, now);
   if (!withHead) return;
   for (const texts of routes(view, words())) {
@@ -119,6 +123,7 @@ function drawPart(ids, now, withHead) {
   if (sizes.stream > 40) stream.render($("stream"), view, { width: sizes.stream, say });
   why.write();
   who.write();
+  roster.write();
   controls.frame.draw(isForced);
   drawChart(withTwins);
   showFreshness();
@@ -140,7 +145,9 @@ function drawLane(lane, texts, now) {
     lane.kind = kind;
   }
   lane.root.toggleAttribute("data-still", shown.order.length > 40 || view.speed > 4);
-  visual.render(lane.picture, shown, { say, at: view.at_us, height: sizes.height, lit: why.litOf(lane.id) });
+  visual.render(lane.picture, shown, {
+    say, at: view.at_us, height: sizes.height, lit: why.litOf(lane.id), named: namedOf(lane.id).picture,
+  });
   lane.picture.dataset.seq = seq;
 }
 
@@ -280,10 +287,7 @@ setInterval(showFreshness, 1000);
 
 document.addEventListener("click", (event) => {
   const more = event.target.closest("[data-more]"), tab = event.target.closest("[data-tab]");
-  if (more) {
-    limits[more.dataset.more] += ROWS_MAX * 2;
-    redraw();
-  }
+  if (more) roster.show(more.dataset.more);
   if (tab) {
     event.preventDefault();
     openLane(tab.dataset.tab);

@@ -7,13 +7,13 @@ import { paint } from "../drawing/paint.js";
 import { markedSay, nounsOf, partsOf } from "../frame/nouns.js";
 import { storyOf } from "../frame/story.js";
 import { billCovers, heroCovers, listed } from "../lane/covers.js";
+import { createNaming, isFolded, phasesOf } from "../lane/fold.js";
 import { laneName, laneTitle } from "../lane/name.js";
 import { overloadWords } from "../lane/overload.js";
 import { sentence, timeLeft } from "../lane/sentence.js";
 import { twin } from "../lane/twins.js";
 import { lessonOf } from "../lesson/words.js";
 
-export const ROWS_MAX = 24;
 const BAR_WIDTH = 312;
 // How many rules have room beside a lane's name; the others are behind "More".
 const SEGMENTS = { rabbitmq: 1 }, SEGMENTS_MAX = 2;
@@ -22,10 +22,10 @@ const PRIMARY = {
 };
 const PAUSING = ["kafka", "tubemq"];                    // a change stops partitions there until it is over
 
-// limits: lane id -> how many rows its list shows. withTwins: tables cost more than they are looked at, so the caller
-// says when. only: the lanes to present.
+// named: lane id -> whom its list names where there are many (lane/fold.js). withTwins: tables cost more than they are
+// looked at, so the caller says when. only: the lanes to present.
 // scope: where the verbs act, "all" lanes or the row's own "lane".
-export function present(view, words, { limits = {}, withTwins = true, only = view.lane_order, scope = "all" } = {}) {
+export function present(view, words, { named = {}, withTwins = true, only = view.lane_order, scope = "all" } = {}) {
   const say = speaker(words), workload = view.workload;
   return {
     lesson: lessonOf(view, say),
@@ -36,7 +36,10 @@ export function present(view, words, { limits = {}, withTwins = true, only = vie
       rate: number(workload.rate),
       ...current(view, say),
     },
-    lanes: only.map((id) => laneWords(id, view.lanes[id], view, words, say, limits[id] ?? ROWS_MAX, withTwins, scope)),
+    lanes: only.map((id) => {
+      const rows = named[id] ?? createNaming()(id, view).rows;
+      return laneWords(id, view.lanes[id], view, words, say, rows, withTwins, scope);
+    }),
   };
 }
 
@@ -62,7 +65,7 @@ function current(view, say) {
   return slots;
 }
 
-function laneWords(id, lane, view, words, say, limit, withTwins, scope) {
+function laneWords(id, lane, view, words, say, named, withTwins, scope) {
   const { model, route, bill } = lane;
   const serving = lane.order.filter((name) => isCounted(lane.consumers[name])).length;
   const fair = serving ? 1 / serving : null, scale = barScale(lane, fair);
@@ -70,7 +73,7 @@ function laneWords(id, lane, view, words, say, limit, withTwins, scope) {
     scope === "all" && view.lane_order.length > 1
       ? say("where.all")
       : say("where.one", { lane: laneName(id, view, say) });
-  const hidden = lane.order.slice(limit).map((name) => lane.consumers[name].share);
+  const listed = isFolded(lane) ? named : lane.order;
   return {
     id, model,
     slots: {
@@ -88,9 +91,7 @@ function laneWords(id, lane, view, words, say, limit, withTwins, scope) {
       sentence: sentence(lane, view, say),
       ...routeWords(shapeOf(model, lane.picture), route, say),
       fair: small(fair),
-      more: hidden.length
-        ? say("rows.more", { count: hidden.length, low: percent(least(hidden), 1), high: percent(most(hidden), 1) })
-        : "",
+      more: restWords(lane, listed, say),
       idle: idleWords(lane, say),
       overload: overloadWords(lane, view.workload.rate, say),
       empty: lane.order.length ? "" : say("rows.none"),
@@ -99,9 +100,7 @@ function laneWords(id, lane, view, words, say, limit, withTwins, scope) {
     note_term: noteTerm(model, lane), figures: figures(model, lane, bill, words, say),
     tally: tally(lane.tally, words, say), route_color: routeColor(route, lane.consumers),
     algorithms: algorithms(model, lane, say, words),
-    rows: lane.order
-      .slice(0, limit)
-      .map((name) => row(lane.consumers[name], { scale, fair }, view.at_us, words, say, where)),
+    rows: listed.map((name) => row(lane.consumers[name], { scale, fair }, view.at_us, words, say, where)),
     twin: withTwins ? { ...twin(lane, words), caption: billCovers(lane, say) } : null,
   };
 }
@@ -113,8 +112,13 @@ const isCounted = ({ state, share }) => state !== "gone" || share > 0;
 const shapeOf = (model, picture) =>
   model === "pulsar" ? ({ grid: "kafka", queue: "turns" }[picture.kind] ?? model) : model;
 
-const least = (list) => list.reduce((a, b) => Math.min(a, b));
-const most = (list) => list.reduce((a, b) => Math.max(a, b));
+// Who is there beside those that are listed, by phase.
+function restWords(lane, listed, say) {
+  const shown = new Set(listed), rest = lane.order.filter((name) => !shown.has(name));
+  if (!rest.length) return "";
+  const phases = phasesOf(lane, rest).map(([phase, names]) => say(`fold.${phase}`, { count: names.length }));
+  return say("rows.more", { count: rest.length, phases: phases.join(say("list.comma")) });
+}
 
 // The current record's way through a lane: what every lane shows in the same frame, also those that are drawn a frame
 // later.

@@ -1,33 +1,37 @@
 // TubeMQ: every client with the partitions it works out for itself, its node id, and the time left on its own clock. A
 // chip in a cell is the former owner's colour; a cell of a client that has crashed, or that another one still holds, is
-// hatched; one nobody has registered is void. All cells have one size: a larger one would look like more.
+// hatched; one nobody has registered is void. All cells have one size: a larger one would look like more; only those of
+// the last row, which many consumers without a row of their own share, are thinner.
 
 import { isTextured, paint, textOn, waitingPaint } from "../../drawing/paint.js";
 import { draw, round } from "../../drawing/shapes.js";
+import { rowsOf } from "../fold.js";
 import { light } from "./lit.js";
-import { TALL, WIDTH, nameEvery } from "./size.js";
+import { LETTERS, TALL, WIDTH, nameEvery } from "./size.js";
 
-const TOP = 42, LEFT = 74, RIGHT = 230, ROWS_MAX = 12, GAP = 4, LINE = 16, LETTER = 7.2;
+const TOP = 42, LEFT = 74, WIDE_IDS = 8, RIGHT = 230, MORE = 16, GAP = 4, LINE = 16, LETTER = 7.2;
 // what a cell needs beside its name to have a chip; between two cells
 const CHIP = 7, BESIDE_CHIP = CHIP + 5, BETWEEN = 5;
 const OUT_OF_SERVICE = new Set(["crashed", "gone", "refused"]);
 
-export function layout(lane, { say, at, height: pictureHeight = TALL }) {
+export function layout(lane, { say, at, named, height: pictureHeight = TALL }) {
   const { picture } = lane, keys = Object.keys(picture.partitions), shapes = [];
-  const { names, hidden } = visible(lane, picture);
+  const { names, hidden } = rowsOf(lane, named, pictureHeight - 2 - TOP - MORE + LETTERS), ofOthers = [];
+  // a node id of three digits reaches further
+  const left = lane.order.length > 100 ? LEFT + WIDE_IDS : LEFT;
   const held = new Map(names.map((name) => [name, []]));
   let isOpen = false;
   for (const key of keys) {
-    const part = picture.partitions[key], row = part.assigned ?? part.owner ?? part.before;
+    const part = picture.partitions[key];
     if (part.owner === null) isOpen = true;
-    held.get(row)?.push(key);
+    (held.get(rowOf(part)) ?? ofOthers).push(key);
   }
   const height = Math.min(
     names.length > 1 ? 60 : pictureHeight,
-    (pictureHeight - 2 - TOP - (hidden ? 16 : 0)) / Math.max(1, names.length),
+    (pictureHeight - 2 - TOP - (hidden ? MORE : 0)) / Math.max(1, names.length),
   );
   const longest = Math.max(3, ...keys.map((key) => labelOf(picture.partitions[key]).length));
-  const size = cellSize(Math.max(3, ...[...held.values()].map((own) => own.length)), height, longest * LETTER);
+  const size = cellSize(Math.max(3, ...[...held.values()].map((own) => own.length)), height, longest * LETTER, left);
   shapes.push(
     {
       id: "count", tag: "text", "data-term": "source_count", x: 0, y: 14, class: "m n",
@@ -35,7 +39,7 @@ export function layout(lane, { say, at, height: pictureHeight = TALL }) {
     },
     { id: "node", tag: "text", "data-term": "node_id", x: 0, y: 34, class: "m n", text: say("picture.node") },
     {
-      id: "units", tag: "text", "data-term": "partitions", x: LEFT, y: 34, class: "m n",
+      id: "units", tag: "text", "data-term": "partitions", x: left, y: 34, class: "m n",
       text: say("picture.partitions"),
     },
     { id: "tick", tag: "text", "data-term": "tick", x: WIDTH, y: 34, class: "m end", text: say("picture.tick") },
@@ -51,38 +55,31 @@ export function layout(lane, { say, at, height: pictureHeight = TALL }) {
     client(context, name, TOP + row * height, held.get(name), row % nameEvery(height) === 0),
   );
   if (hidden) {
-    shapes.push({
-      id: "more", tag: "text", x: 0, y: pictureHeight - 3, class: "m", text: say("picture.more", { count: hidden }),
-    });
+    shapes.push({ id: "more", tag: "text", x: 14, y: pictureHeight - 4, class: "n m", text: `+${hidden}` });
+    const columns = Math.max(1, ofOthers.length), width = (RIGHT - left) / columns;
+    const thin = { left, columns, width, inner: round(Math.min(size.inner, width * 0.75)), box: Math.min(8, size.box) };
+    cells({ ...context, height: MORE, size: thin }, pictureHeight - 1 - MORE, ofOthers);
   }
   return shapes;
-}
-
-function visible(lane, picture) {
-  if (lane.order.length <= ROWS_MAX) return { names: lane.order, hidden: 0 };
-  const owners = new Set();
-  for (const key in picture.partitions) {
-    const { assigned, owner, before } = picture.partitions[key];
-    owners.add(assigned ?? owner ?? before);
-  }
-  const names = lane.order.filter((name) => owners.has(name)).slice(0, ROWS_MAX);
-  return { names, hidden: lane.order.length - names.length };
 }
 
 const labelOf = ({ broker, id }) => `${broker}:${id}`;
 
 // One size for the cells of all rows: as few lines as leave room for a cell's name and its chip, where the rows are
 // high enough for that.
-function cellSize(most, height, name) {
+function cellSize(most, height, name, left) {
   const linesMax = Math.max(1, Math.floor((height - 2) / LINE));
-  const wide = Math.max(1, Math.floor((RIGHT - LEFT) / (name + BESIDE_CHIP + BETWEEN)));
+  const wide = Math.max(1, Math.floor((RIGHT - left) / (name + BESIDE_CHIP + BETWEEN)));
   const lines = Math.min(linesMax, Math.ceil(most / Math.min(4, wide))), columns = Math.ceil(most / lines);
-  const width = (RIGHT - LEFT) / columns;
+  const width = (RIGHT - left) / columns;
   return {
-    columns, width, inner: round(Math.max(width * 0.6, width - BETWEEN)),
+    left, columns, width, inner: round(Math.max(width * 0.6, width - BETWEEN)),
     box: Math.max(4, Math.min(32, (height - 2) / lines - GAP)),
   };
 }
+
+// Whose row a partition is in.
+const rowOf = ({ assigned, owner, before }) => assigned ?? owner ?? before;
 
 function client({ lane, say, at, shapes, height, size, current }, name, top, keys, isNamed) {
   const consumer = lane.consumers[name], info = lane.picture.clients[name], middle = round(top + height / 2);
@@ -100,7 +97,7 @@ function client({ lane, say, at, shapes, height, size, current }, name, top, key
       shapes.push({ id: `node-${name}`, tag: "text", x: 48, y: text, class: "n m", text: `#${info.node_id}` });
     }
   }
-  cells({ lane, shapes, height, size, current }, name, top, keys);
+  cells({ lane, shapes, height, size, current }, top, keys);
   const state = info?.state ?? consumer.state;
   if (OUT_OF_SERVICE.has(state)) {
     if (isNamed) {
@@ -111,15 +108,15 @@ function client({ lane, say, at, shapes, height, size, current }, name, top, key
   } else if (info) clockFace(shapes, name, info, at, middle, text, height, isNamed);
 }
 
-function cells({ lane, shapes, height, size, current }, name, top, keys) {
+function cells({ lane, shapes, height, size, current }, top, keys) {
   const { columns, width, inner, box } = size, lines = Math.ceil(keys.length / columns) || 1;
   const gap = (height - lines * (box + GAP)) / 2;
   keys.forEach((key, index) => {
-    const part = lane.picture.partitions[key], x = round(LEFT + (index % columns) * width);
+    const part = lane.picture.partitions[key], x = round(size.left + (index % columns) * width);
     const y = round(top + gap + Math.floor(index / columns) * (box + GAP) + GAP / 2);
     const owner = part.owner === null ? null : lane.consumers[part.owner];
     const hasMoved = part.before !== null && part.before !== part.owner;
-    const isHatched = owner !== null && (part.stopped || part.owner !== name);
+    const isHatched = owner !== null && (part.stopped || part.owner !== rowOf(part));
     shapes.push({
       id: `cell-${key}`, tag: "rect", x, y, width: inner, height: round(box), rx: 3,
       fill: !owner ? "url(#void)" : isHatched ? waitingPaint(owner.color) : paint(owner.color),

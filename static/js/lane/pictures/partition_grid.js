@@ -1,16 +1,18 @@
 // Kafka: partitions across, consumers down, the lag of each partition beneath to scale. A partition that changed hands
 // has a heavy outline and leaves a dashed cell behind; a paused one is hatched; one without owner is empty. On a
 // cluster a bar ends at the log end offset (LEO), a mark stands at the high watermark (HW), and what is above the mark,
-// which consumers cannot see yet, is hatched.
+// which consumers cannot see yet, is hatched. Of many consumers some have a row (lane/fold.js), and the last row is
+// that of all others: no partition is without its cell.
 
 import { number } from "../../base/say.js";
 import { paint, waitingPaint } from "../../drawing/paint.js";
 import { draw, round } from "../../drawing/shapes.js";
+import { rowsOf } from "../fold.js";
 import { light } from "./lit.js";
 import { LETTERS, TALL, WIDTH, nameEvery } from "./size.js";
 
 // FIGURE: the line of the largest lag's number, above its bar
-const LEFT = 55, RIGHT = WIDTH, TOP = 22, ROWS_MAX = 12, FIGURE = 18;
+const LEFT = 55, RIGHT = WIDTH, TOP = 22, FIGURE = 18;
 
 // Above the lags, down to `base`, there is room for the rows.
 function bandsOf(height) {
@@ -18,13 +20,13 @@ function bandsOf(height) {
   return { base, lagHeight, rowsHeight: base - lagHeight - FIGURE - TOP };
 }
 
-export function layout(lane, { say, current, height: pictureHeight = TALL }) {
+export function layout(lane, { say, current, named, height: pictureHeight = TALL }) {
   const { picture } = lane, keys = Object.keys(picture.partitions), shapes = [];
   const pitch = (RIGHT - LEFT) / Math.max(1, keys.length);
   const cell = Math.max(2, Math.min(19.5, pitch - (pitch > 8 ? 3 : 1)));
-  const { names, hidden } = visible(lane, picture);
   const { base, rowsHeight } = bandsOf(pictureHeight);
-  const lines = Math.max(1, names.length), height = Math.min(27, rowsHeight / lines);
+  const { names, hidden } = rowsOf(lane, named, rowsHeight), others = names.length;
+  const lines = Math.max(1, others + (hidden ? 1 : 0)), height = Math.min(27, rowsHeight / lines);
   const box = Math.max(4, Math.min(19, height - 2));
   const rowOf = new Map(names.map((name, index) => [name, index]));
   const x = (column) => round(LEFT + column * pitch + (pitch - cell) / 2);
@@ -32,6 +34,10 @@ export function layout(lane, { say, current, height: pictureHeight = TALL }) {
   const place = current?.unit ?? null;
   const every = Math.ceil(18 / pitch), isActives = Boolean(picture.type);
 
+  const dots = (id, row) => {
+    const points = keys.map((_, column) => `M${x(column) + cell / 2 - 1} ${round(y(row) + box / 2)}h2`).join("");
+    shapes.push({ id, tag: "path", d: points, class: "dots" });
+  };
   names.forEach((name, row) => {
     const { color } = lane.consumers[name];
     shapes.push({
@@ -44,11 +50,15 @@ export function layout(lane, { say, current, height: pictureHeight = TALL }) {
         text: clip(name),
       });
     }
-    if (!isActives || cell < 14) {
-      const points = keys.map((_, column) => `M${x(column) + cell / 2 - 1} ${round(y(row) + box / 2)}h2`).join("");
-      shapes.push({ id: `dots-${name}`, tag: "path", d: points, class: "dots" });
-    }
+    if (!isActives || cell < 14) dots(`dots-${name}`, row);
   });
+  if (hidden) {
+    dots("dots-", others);
+    shapes.push({
+      id: "more", tag: "text", x: 14, y: round(TOP + others * height + height / 2 + 4.5), class: "n m",
+      text: `+${hidden}`,
+    });
+  }
   keys.forEach((key, column) => {
     const part = picture.partitions[key];
     if (column % every === 0) {
@@ -62,14 +72,14 @@ export function layout(lane, { say, current, height: pictureHeight = TALL }) {
       );
     }
     const hasMoved = part.before !== null && part.before !== part.owner;
-    if (hasMoved && rowOf.has(part.before)) {
+    if (hasMoved && lane.consumers[part.before]) {
       shapes.push({
-        id: `was-${key}`, tag: "rect", x: x(column), y: y(rowOf.get(part.before)), width: cell, height: box, rx: 2,
-        class: "gap",
+        id: `was-${key}`, tag: "rect", x: x(column), y: y(rowOf.get(part.before) ?? others), width: cell, height: box,
+        rx: 2, class: "gap",
       });
     }
-    const owner = part.owner ?? part.before, row = rowOf.get(owner);
-    if (row === undefined) return;
+    const owner = part.owner ?? part.before, row = rowOf.get(owner) ?? others;
+    if (!lane.consumers[owner]) return;
     const { color } = lane.consumers[owner];
     shapes.push({
       id: `cell-${key}`, tag: "rect", x: x(column), y: y(row), width: cell, height: box, rx: 2,
@@ -85,12 +95,6 @@ export function layout(lane, { say, current, height: pictureHeight = TALL }) {
     });
   }
   if (largest) shapes.push(largest);   // after the frame: its halo keeps the line off the figure
-  if (hidden) {
-    shapes.push({
-      id: "more", tag: "text", x: 0, y: base - 5 - (onCluster(picture) ? 2 : 1) * LETTERS, class: "n m",
-      text: `+${hidden}`,
-    });
-  }
   shapes.push({
     id: "lag-word", tag: "text", "data-term": "lag", x: 0, y: base - 4, class: "m", text: say("picture.lag"),
   });
@@ -127,20 +131,6 @@ function standbys(shapes, key, part, rowOf, x, yOf) {
       });
     }
   });
-}
-
-// All consumers while there is room for a row each; in a larger group those that hold or held a partition, and how many
-// do not.
-function visible(lane, picture) {
-  if (lane.order.length <= ROWS_MAX) return { names: lane.order, hidden: 0 };
-  const owners = new Set();
-  for (const key in picture.partitions) {
-    const { owner, before } = picture.partitions[key];
-    if (owner) owners.add(owner);
-    else if (before) owners.add(before);
-  }
-  const names = lane.order.filter((name) => owners.has(name)).slice(0, ROWS_MAX);
-  return { names, hidden: lane.order.length - names.length };
 }
 
 // The bars, and for the caller the number of the largest.
