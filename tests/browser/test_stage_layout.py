@@ -47,6 +47,35 @@ def test_a_projector_shows_four_lanes_with_their_consumers_without_scrolling(
     save(page, "stage-1280")
 
 
+# What has more in it than it shows, beside a name that is too long for its place.
+SCROLLS = """() => [...document.querySelectorAll('#main *, html')].filter((e) => e.checkVisibility()
+  && !e.closest('.twin-box, .unseen, svg, dialog, .chart') && e.clientHeight > 1 && getComputedStyle(e).display !== 'inline'
+  && (e.scrollHeight > e.clientHeight + 1 || e.scrollWidth > e.clientWidth + 1)
+  && (e.tagName !== 'HTML' ? getComputedStyle(e).overflowY !== 'visible' : e.scrollWidth > e.clientWidth)).map((e) => e.outerHTML)"""
+
+
+@pytest.mark.parametrize("language", ["en", "zh-hans"])
+def test_nothing_scrolls_in_four_lanes_with_four_consumers_one_of_them_silent(
+    profile: Profile, site: SupervisedSite, language: str
+) -> None:
+    context = profile(viewport={"width": 1280, "height": 720})
+    context.add_cookies([{"name": "django_language", "value": language, "url": site.url}])
+    page = open_stage(context, site)
+    page.click("#add")
+    page.wait_for_selector('#tubemq [data-consumer="c4"]')
+    page.locator('#kafka [data-consumer="c2"]').hover()
+    page.click('#kafka [data-consumer="c2"] [data-verb="crash"]')
+    page.wait_for_selector('#rabbitmq [data-consumer="c2"][data-state=crashed]')
+    for width, height in ((1280, 720), (1440, 900)):
+        resize(page, width, height)
+        assert page.evaluate(SCROLLS) == [], width
+        bottoms = page.eval_on_selector_all(
+            ".lane", "all => all.map((e) => e.getBoundingClientRect().bottom)"
+        )
+        bar = page.locator(".trans").bounding_box()
+        assert bar and len(set(bottoms)) == 1 and bottoms[0] <= bar["y"]
+
+
 def test_pictures_grow_with_the_screen_and_no_text_is_smaller_than_13_pixels(page: Page) -> None:
     page.click("#add-ten")
     wait_text(page, "h1", "10 consumers joined")
@@ -120,15 +149,19 @@ def test_a_phone_reaches_speed_clock_timeline_link_and_ten(profile: Profile, sit
 
 
 # Neighbours in one line that stand nearer to each other than a narrow space: [lane, left text, right text].
-TOUCHING = """() => [...document.querySelectorAll('.foot dl')].flatMap((list) => {
+TOUCHING = """() => [...document.querySelectorAll('.foot dl')].filter((e) => e.checkVisibility()).flatMap((list) => {
   const boxes = [...list.children].map((cell) => {
     const range = document.createRange();
     range.selectNodeContents(cell.lastElementChild);
     return { text: cell.textContent.trim(), rect: range.getBoundingClientRect() };
   });
-  const lane = list.closest('.lane').id, isNear = (left, right) => right.width && left.right + 3 > right.left;
+  const lane = list.closest('.lane').id, isBeside = (one, other) => one.top < other.bottom && other.top < one.bottom;
+  const isNear = (left, right) => right.width && isBeside(left, right) && left.right + 3 > right.left;
   return boxes.slice(1).flatMap((box, index) => (isNear(boxes[index].rect, box.rect) ? [[lane, boxes[index].text, box.text]] : []));
 })"""
+OPEN_REST = "(isOpen) => { for (const one of document.querySelectorAll('[data-rest]')) one.open = isOpen; }"
+TOO_WIDE = """() => [...document.querySelectorAll('.bill, .bill dl > div')].filter((e) => e.scrollWidth > e.clientWidth)
+  .map((e) => [e.closest('.lane').id, e.textContent])"""
 LINES_OF_HEADS = """() => [...document.querySelectorAll('.twin-box .twin th')].map((e) => {
   const range = document.createRange();
   range.selectNodeContents(e);
@@ -151,6 +184,9 @@ def test_figures_heads_and_words_of_the_pictures_stand_clear_of_each_other(
     for width, height in ((1440, 900), (1280, 720), (1920, 1080), (390, 844)):
         resize(page, width, height)
         assert page.evaluate(TOUCHING) == [], width
+        page.evaluate(OPEN_REST, True)
+        assert (page.evaluate(TOUCHING), page.evaluate(TOO_WIDE)) == ([], []), width
+        page.evaluate(OPEN_REST, False)
         if width > 640:
             word = page.eval_on_selector(
                 "#kafka .pic [data-term=lag]", "e => e.getBoundingClientRect().right"

@@ -38,8 +38,8 @@ TUBEMQ = {
         "client may take {partitions?it|them}."
     ),
     "tubemq.crash_unknown": _(
-        "{consumer} crashed before the master knew about it: {partitions?one partition waits|{partitions} "
-        "partitions wait} until it comes back or leaves."
+        "{consumer} crashed unknown to the master: {partitions?one partition waits|{partitions} "
+        "partitions wait} until it is back or leaves."
     ),
     "tubemq.crash_noticed": _(
         "The broker dropped {consumer}; its {partitions} {partitions?partition is|partitions are} "
