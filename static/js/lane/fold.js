@@ -1,6 +1,6 @@
 // Where there are more consumers than rows: which are named, by one rule, and the phases that count the others. Named
 // are, in this order, who is selected, who changed last (a third of the room), then the largest and the smallest share
-// by turns, and then as they came. Who has no share is not an extreme: its phase counts it.
+// by turns, and then as they came. A consumer without a share is no extreme: its phase counts it.
 
 import { LETTERS } from "./pictures/size.js";
 
