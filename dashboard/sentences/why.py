@@ -116,6 +116,7 @@ WHY = {
     "why.part.records": _("{consumer}: {records}"),
     "why.part.end": _("broker {broker}: {end}"),
     "why.part.unacked": _("{consumer}: {unacked}"),
+    "why.button": _("Why is it so? About what is chosen, else the last change"),
     "why.since": _("So since {clock}, because of this:"),
     "why.since_unknown": _("Nothing has changed it since the lab began."),
     "why.at": _("as of {clock}"),

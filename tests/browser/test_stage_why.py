@@ -136,10 +136,10 @@ def test_anything_on_a_picture_can_be_asked_about(page: Page) -> None:
     save(page, "why-slot")
 
 
-def test_without_a_mouse_w_asks_and_the_list_names_everything(page: Page) -> None:
+def test_without_a_mouse_y_asks_and_the_list_names_everything(page: Page) -> None:
     joined(page)
     page.focus('#kafka .row[data-consumer="c1"] .vb button')
-    page.keyboard.press("w")
+    page.keyboard.press("y")
     expect(page.locator("#why-says")).to_contain_text("c1 is live.", timeout=WORKED_OUT_MS)
     expect(page.locator("#why-title")).to_be_focused()
     page.select_option("#why-about", "partition:11")
@@ -147,7 +147,7 @@ def test_without_a_mouse_w_asks_and_the_list_names_everything(page: Page) -> Non
     page.keyboard.press("Escape")
     expect(page.locator("#why")).to_be_hidden()
     page.locator("h1").click()
-    page.keyboard.press("w")
+    page.keyboard.press("y")
     expect(page.locator("#why-title")).to_contain_text("Pulsar", timeout=WORKED_OUT_MS)
 
 

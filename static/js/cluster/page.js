@@ -17,6 +17,7 @@ import { createOrders } from "../lane/orders.js";
 import { createPast } from "../lane/past.js";
 import { createVerbs } from "../lane/verb_buttons.js";
 import { createLessonStrip } from "../lesson/strip.js";
+import { createWhy } from "../why/why.js";
 import { createCanvas } from "./canvas.js";
 import { createCards } from "./cards.js";
 import { createDied, diedLine } from "./died.js";
@@ -30,6 +31,7 @@ import { createSeries, rowsOf as samplesOf } from "./series.js";
 import { createSizes } from "./sizes.js";
 import { copiesTable, linksList, nodesTable, partitionsTable } from "./tables.js";
 import { chosenTitle, chosenWords, verbsOf } from "./verbs.js";
+import { chosenThing, thingAt } from "./why.js";
 import { partitionShort, partitionWords, story, sub } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
@@ -93,6 +95,7 @@ function drawFrame(isForced = false) {
   drawProducer(now);
   cards.write(now.faults ?? [], say);
   frame.draw(isForced === true);
+  why.write();
   setText($("series-title"), name === null ? "" : say("cluster.series", { partition: name }));
   writeLesson(view);
   twinsDue(() => drawTables(cluster()), { everyMs: TWINS_EVERY_MS, isForced: isForced === true });
@@ -243,6 +246,14 @@ const frame = createFrame({
   },
 });
 
+// before the page's own keys: Escape closes what is in front first
+const why = createWhy({
+  current: () => view, past, chosen: () => chosenThing(lane, { name, chosen }, view.lanes[lane]),
+  thingAt(target) {
+    const at = target.closest("[data-canvas]")?.dataset.canvas ?? lane;
+    return thingAt(target, at, nameIn(view.lanes[at].cluster));
+  },
+});
 bindKeys(verbs.bindings);
 bindKeys(operator.bindings);
 bindKeys([

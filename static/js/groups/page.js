@@ -21,6 +21,7 @@ import { overloadWords } from "../lane/overload.js";
 import { createPast } from "../lane/past.js";
 import { createVerbs } from "../lane/verb_buttons.js";
 import { createLessonStrip } from "../lesson/strip.js";
+import { createWhy } from "../why/why.js";
 import { createAtPartition } from "./at_partition.js";
 import { createByPattern } from "./by_pattern.js";
 import { createComparison, ownRow } from "./comparison.js";
@@ -35,6 +36,7 @@ import { layout as sequence, moment, needed } from "./sequence.js";
 import { membersTable, messagesTable, partitionsTable, statesList } from "./tables.js";
 import { lagsOf } from "./trend.js";
 import { chosenWords, verbsOf } from "./verbs.js";
+import { chosenThing, thingAt } from "./why.js";
 import { epochWords, findingsOf, gridWords, ownState, story, sub } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
@@ -103,6 +105,7 @@ function drawFrame(isForced = false) {
   });
   drawMessage(now);
   frame.draw(isForced === true);
+  why.write();
   writeLesson(view);
   twinsDue(() => {
     drawTables(group());
@@ -315,6 +318,11 @@ const frame = createFrame({
 });
 $("fold").addEventListener("click", fold);
 
+// before the page's own keys: Escape closes what is in front first
+const why = createWhy({
+  current: () => view, past, chosen: () => chosenThing(lane, group(), chosen),
+  thingAt: (target) => thingAt(target, lane, group()),
+});
 bindKeys([
   ...Array.from({ length: 9 }, (_, place) => ({
     keys: [String(place + 1)], act: () => chooseByNumber(place + 1), ...(place ? {} : { says: "groups.keys.member" }),

@@ -17,6 +17,7 @@ import { lastChange } from "../lane/sentence.js";
 import { createPast } from "../lane/past.js";
 import { createVerbs } from "../lane/verb_buttons.js";
 import { createLessonStrip } from "../lesson/strip.js";
+import { createWhy } from "../why/why.js";
 import * as batches from "./batches.js";
 import { createConsumers, rows as consumerRows } from "./consumers.js";
 import * as cursor from "./cursor.js";
@@ -29,6 +30,7 @@ import { createSpacePanel } from "./space_panel.js";
 import { drainingTable, handedTable, othersTable, spaceTable } from "./tables.js";
 import { chosenWords, verbsOf } from "./verbs.js";
 import { createAsker, lines } from "./what_if.js";
+import { chosenThing, thingAt } from "./why.js";
 import { rulesWords, spaceTitle, story } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
@@ -77,6 +79,7 @@ function drawFrame(isForced = false) {
   drawDraining(now);
   drawBeside(now);
   frame.draw(isForced === true);
+  why.write();
   writeLesson(view);
   // Who looks at the tables sees the numbers of the words beside them; who hears them is not flooded.
   twinsDue(() => drawTables(laneNow()), {
@@ -296,6 +299,11 @@ const frame = createFrame({
     read: () => ({ chosen, partition }),
     show: (found) => ([chosen, partition] = [found.chosen ?? null, found.partition ?? partition]),
   },
+});
+// before the page's own keys: Escape closes what is in front first
+const why = createWhy({
+  current: () => view, past, chosen: () => chosenThing(lane, chosen),
+  thingAt: (target, event) => thingAt(target, event, lane, laneNow(), partition),
 });
 bindKeys([
   { keys: ["["], says: "keys.previous_consumer", act: () => move(-1) },

@@ -16,6 +16,7 @@ import { createOrders } from "../lane/orders.js";
 import { createPast } from "../lane/past.js";
 import { createVerbs } from "../lane/verb_buttons.js";
 import { createLessonStrip } from "../lesson/strip.js";
+import { createWhy } from "../why/why.js";
 import { createAllowed } from "./allowed.js";
 import { consumerRows, verbsOf } from "./consumers.js";
 import { createDots } from "./dots.js";
@@ -34,6 +35,7 @@ import { shapeOf, shownOf } from "./shown.js";
 import { createTrace } from "./trace_panel.js";
 import { createTry } from "./try_panel.js";
 import { story, vhostOf } from "./vhosts.js";
+import { chosenThing, thingAt } from "./why.js";
 import { answerWords, graphWords, mayWords, waysTable } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
@@ -112,6 +114,7 @@ function drawFrame(isForced = false) {
   tryPanel.follow(JSON.stringify(answered));
   drawSeries(now, graph, rates, isForced);
   frame.draw(isForced === true);
+  why.write();
   writeLesson(view);
   twinsDue(() => drawTwins(), {
     everyMs: TWINS_EVERY_MS, isForced: isForced || document.body.hasAttribute("data-twins"),
@@ -331,6 +334,12 @@ const frame = createFrame({
       chosen = kind ? { kind, name } : null;
     },
   },
+});
+// before the page's own keys: Escape closes what is in front first
+const ofHost = () => ({ vhost, graph: panel().vhosts[vhost] });
+const why = createWhy({
+  current: () => view, past, chosen: () => chosenThing(lane, { chosen, program, ...ofHost() }),
+  thingAt: (target) => thingAt(target, lane, ofHost()),
 });
 bindKeys([
   { keys: ["/"], says: "topology.keys.routing_key", act: () => $("try-key").focus() },

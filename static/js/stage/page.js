@@ -19,7 +19,7 @@ import { createPast } from "../lane/past.js";
 import { PICTURES } from "../lane/pictures/all.js";
 import { SHORT, TALL, WIDTH } from "../lane/pictures/size.js";
 import { createLesson } from "../lesson/panel.js";
-import { figureAt, rowAt, shapeAt } from "../why/at.js";
+import { figureAt, placeIn, rowAt, shapeAt } from "../why/at.js";
 import { createWhy } from "../why/why.js";
 import { createAnnouncer } from "./announce.js";
 import { standBeside } from "./beside.js";
@@ -302,10 +302,7 @@ function thingAt(target, event) {
     const thing = figureAt(target) ?? rowAt(target) ?? (event ? null : `lane:${lane}`);
     return thing && { lane, thing };
   }
-  const { width, height } = picture.viewBox.baseVal, matrix = picture.getScreenCTM();
-  const at = event ? new DOMPoint(event.clientX, event.clientY) : new DOMPoint();
-  const { x, y } = at.matrixTransform(matrix.inverse());
-  return { lane, thing: shapeAt(target, view.lanes[lane], { x, y, width, height }) ?? `lane:${lane}` };
+  return { lane, thing: shapeAt(target, view.lanes[lane], placeIn(picture, event)) ?? `lane:${lane}` };
 }
 
 function wholeOf(root) {

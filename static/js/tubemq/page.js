@@ -19,6 +19,7 @@ import { createOrders } from "../lane/orders.js";
 import { createPast } from "../lane/past.js";
 import { createVerbs } from "../lane/verb_buttons.js";
 import { createLessonStrip } from "../lesson/strip.js";
+import { createWhy } from "../why/why.js";
 import * as brokers from "./brokers.js";
 import { orderOf } from "./calls.js";
 import { createCalls } from "./calls_panel.js";
@@ -28,6 +29,7 @@ import * as first from "./first_record.js";
 import { FORMS } from "./forms.js";
 import { createOrders as createForms } from "./orders_panel.js";
 import { verbsOf } from "./verbs.js";
+import { chosenThing, thingAt } from "./why.js";
 import {
   brokerWords, clientTable, differenceWords, foldedWords, isServed, ownState, partitionTable, queryTable, ruleWords,
   story, unreadOf, whyWords,
@@ -90,6 +92,7 @@ function drawFrame(isForced = false) {
   setText($("difference-title"), say(isServed(now) ? "balance.each_served" : "balance.each"));
   setText($("verbs-about"), client === null ? say("balance.choose") : say("balance.chosen", { consumer: client }));
   frame.draw(isForced === true);
+  why.write();
   writeLesson(view);
   twinsDue(() => drawTwins(now, atUs), {
     everyMs: TWINS_EVERY_MS, isForced: isForced || document.body.hasAttribute("data-twins"),
@@ -275,6 +278,11 @@ const frame = createFrame({
       tabs.open(found.tab);
     },
   },
+});
+// before the page's own keys: Escape closes what is in front first
+const why = createWhy({
+  current: () => view, past, chosen: () => chosenThing(lane, { partition, client }),
+  thingAt: (target) => thingAt(target, lane, panel()),
 });
 bindKeys([
   { keys: ["["], says: "balance.keys.previous", act: () => move(-1) },

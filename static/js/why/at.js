@@ -7,7 +7,7 @@ const TERMS = {
   keys_moved: "moved", pause: "paused", redelivered: "redelivered", out_of_order: "out_of_order", skew: "skew",
 };
 const HOLE = 54;
-const BANDS = /^(now|was|tick|edge|raised|rim|flow|lit)-/;
+const BANDS = /^(now|was|tick|edge|raised|rim|flow|given|taken)-/;
 
 // Of an element outside of pictures.
 export function figureAt(element) {
@@ -20,6 +20,19 @@ export function rowAt(element) {
   const name = element.closest("[data-consumer]")?.dataset.consumer;
   return name ? `consumer:${name}` : null;
 }
+
+// Where in a picture a press was, in the picture's own units; its corner for the focus, which is nowhere in it.
+export function placeIn(picture, event) {
+  const box = picture.viewBox.baseVal, { clientWidth, clientHeight } = picture;
+  const [width, height] = box?.width ? [box.width, box.height] : [clientWidth, clientHeight];
+  if (!event) return { x: 0, y: 0, width, height };
+  const { x, y } = new DOMPoint(event.clientX, event.clientY).matrixTransform(picture.getScreenCTM().inverse());
+  return { x, y, width, height };
+}
+
+// Of a part of the hash space, wherever it is drawn.
+export const slotIn = (id, picture, at) =>
+  "space" in picture && BANDS.test(id) ? `slot:${slotAt(picture, at)}` : null;
 
 // Of a shape in a picture. at: where in the picture, in its own units: { x, y, width, height }.
 export function shapeAt(element, lane, at) {

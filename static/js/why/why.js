@@ -1,8 +1,8 @@
 // Why on anything: what a press asks about, and the panel that answers.
 //
 // One rule on every page: a press on a part of a picture that chooses nothing, on a figure or on a consumer opens
-// "Why?" about it; where a press chooses, a button "Why?" stands beside what is chosen; W asks about what has the
-// focus or is chosen, else about the lane's last change.
+// "Why?" about it; where a press chooses, "Why?" in the bar of time asks about what is chosen; Y asks about what has
+// the focus or is chosen, else about the lane's last change.
 
 import { page, say, words } from "../base/chrome.js";
 import { bindKeys } from "../base/keys.js";
@@ -37,7 +37,7 @@ export function createWhy({ current, past, thingAt, chosen, place = dock, onLigh
     if (!getSelection().isCollapsed) return;
     open(thingAt(event.target, event), event.target);
   });
-  bindKeys([{ keys: ["w"], says: "why", act: () => open(focused(thingAt) ?? chosen(), document.activeElement) }]);
+  bindKeys([{ keys: ["y"], says: "why", act: () => open(focused(thingAt) ?? chosen(), document.activeElement) }]);
 
   return {
     write: panel.write,

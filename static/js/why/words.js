@@ -28,6 +28,7 @@ function readable(params, say) {
     if (name === "share") return [name, percent(value, 1)];
     if (name === "key" && value === null) return [name, say("route.keyless")];
     if (Array.isArray(value)) return [name, list(value)];
+    if (value === "") return [name, "“”"];
     if (WHO.includes(name) && value === null) return [name, say("each.nobody")];
     return [name, value];
   });
