@@ -117,8 +117,10 @@ BALANCE = {
     "balance.state.stopped": _("has stopped"),
     "balance.state.crashed": _("crashed"),
     "balance.state.gone": _("has left"),
-    "balance.folded": _("{count} more {count?client|clients}: {busy} {busy?has|have} something to do."),
-    "balance.folded_quiet": _("{count} more {count?client has|clients have} nothing to do."),
+    "balance.folded": _("{count} more {count?client|clients}: {parts}."),
+    "balance.rest.busy": _("{count} {count?has|have} something to do"),
+    "balance.rest.reading": _("{count} {count?keeps|keep} what {count?it reads|they read}"),
+    "balance.rest.idle": _("{count} {count?has|have} no partition"),
     "balance.more_chips": _("and {keys}"),
     "balance.label.difference": _(
         "What each of {clients} {clients?client|clients} would take, has, releases and registers"

@@ -332,6 +332,7 @@ TOPOLOGY = {
     "topology.consume": _("Consume this way"),
     "topology.no_ack": _("auto"),
     "topology.auto_ack": _("auto-ack"),
+    "topology.holding": _("{holding} hold {unacked}"),
     "topology.state.apart": _("not connected"),
     "topology.state.refused": _("ended: {reply}"),
     "topology.state.cancelled": _("cancelled by the server: its queue is deleted"),

@@ -56,6 +56,7 @@ FAMILIES = {
         "offset", "end", "lag", "why", "reported",
     ),
     "sub": ("well", "dealt", "hand", "served"),
+    "rest": ("busy", "reading", "idle"),
     "tab": TABS,
     "verb": VERBS,
     "verb_about": VERBS,

@@ -41,16 +41,25 @@ export function namedOf({ consumers }, { of, room, selected = null, changed = []
   return [...chosen].slice(0, room);
 }
 
+// In a sentence or a cell: all of a few, of more the first ones and how many others there are.
+// -> {names, more: a text, empty where all are named}
+export function fewOf(names, say) {
+  const isAll = names.length <= NAMED + 1;
+  const shown = isAll ? names : names.slice(0, NAMED);
+  return { names: shown, more: isAll ? "" : say("picture.more", { count: names.length - NAMED }) };
+}
+
 // Those whose name holds what is typed, all where nothing is.
 export const matching = (names, typed) => {
   const wanted = typed.trim().toLowerCase();
   return wanted ? names.filter((name) => name.toLowerCase().includes(wanted)) : names;
 };
 
-// Who holds a partition of the lane's picture, or held it before the last change.
+// Who holds a partition of the lane's picture, or held it before the last change; of a picture without partitions all.
 function holdersOf({ order, picture }) {
+  if (!picture.partitions) return order;
   const found = new Set();
-  for (const { assigned, owner, before } of Object.values(picture.partitions ?? {})) {
+  for (const { assigned, owner, before } of Object.values(picture.partitions)) {
     found.add(assigned ?? owner ?? before);
   }
   return order.filter((name) => found.has(name));

@@ -17,18 +17,25 @@ const SETTLES = {
 };
 const IS_DOWN = ["crashed", "gone"];
 
-// A program's subscriptions in all virtual hosts.
-const ofProgram = (panel, name) =>
-  Object.values(panel.vhosts).flatMap(({ vhost, consumers }) =>
-    Object.values(consumers).filter((each) => each.name === name).map((each) => ({ ...each, vhost })));
+// The subscriptions of each program in all virtual hosts, by its name.
+function byProgram(panel) {
+  const found = new Map();
+  for (const { vhost, consumers } of Object.values(panel.vhosts)) {
+    for (const each of Object.values(consumers)) {
+      if (!found.has(each.name)) found.set(each.name, []);
+      found.get(each.name).push({ ...each, vhost });
+    }
+  }
+  return found;
+}
 
 // vhost: the one that is shown; a queue of another says where it is. -> rows of `createRows`.
 export function consumerRows(lane, panel, { chosen, vhost }, say) {
   const queueOf = (each) =>
     (each.vhost === vhost ? each.queue : say("topology.in_vhost", { queue: each.queue, vhost: each.vhost }));
-  const programs = programRates(panel);
+  const programs = programRates(panel), subscriptions = byProgram(panel);
   return lane.order.map((name) => {
-    const all = ofProgram(panel, name), unacked = all.reduce((sum, each) => sum + each.unacked, 0);
+    const all = subscriptions.get(name) ?? [], unacked = all.reduce((sum, each) => sum + each.unacked, 0);
     const prefetch = all.map((each) => (each.no_ack ? say("topology.no_ack") : each.prefetch_count || "∞"));
     return {
       key: name, color: lane.consumers[name].color, isChosen: chosen === name,

@@ -27,8 +27,8 @@ export const risen = (before, after) => Object.keys(after).filter((way) => way i
 // What went between queues and consumers after a moment, by what is kept of the last messages. -> [{way, kind:
 // deliver | ack | requeue | reject, message}].
 export function handedOver(paths, graph, sinceUs) {
-  const consumers = Object.entries(graph.consumers);
-  const ways = new Map(consumers.map(([id, { name, queue }]) => [`${name}\n${queue}`, `consume:${id}`]));
+  const ways = new Map(Object.entries(graph.consumers).flatMap(([id, { name, queue, of = [name] }]) =>
+    of.map((each) => [`${each}\n${queue}`, `consume:${id}`])));
   return Object.entries(paths.of).flatMap(([message, { steps }]) =>
     steps.filter((step) => step.at_us > sinceUs && ways.has(`${step.program}\n${step.queue}`)).map((step) => ({
       way: ways.get(`${step.program}\n${step.queue}`), kind: BACK[step.kind] ?? "deliver", message,

@@ -229,6 +229,12 @@ function unread(name, place, node, places, width, words) {
 
 function consumer(id, node, { x, y }, colorOf, isChosen, words) {
   const own = idOf("consumer", id), color = paint(colorOf(node.name));
+  if (node.more) {
+    return [
+      text(`name-${own}`, x, y - 2, words.more(node.more), { class: "b" }),
+      text(`unacked-${own}`, x, y + 13, words.holding(node), { class: "m" }),
+    ];
+  }
   const shapes = [
     {
       id: own, tag: "rect", x, y: round(y - 8), width: 16, height: 16, rx: 4, fill: color,

@@ -12,6 +12,7 @@ import { draw } from "../drawing/shapes.js";
 import { createFreshness } from "../feed/freshness.js";
 import { createFrame } from "../frame/frame.js";
 import { createFeed } from "../lane/feed.js";
+import { createNaming, isFolded } from "../lane/fold.js";
 import { createOrders } from "../lane/orders.js";
 import { createPast } from "../lane/past.js";
 import { createVerbs } from "../lane/verb_buttons.js";
@@ -31,7 +32,7 @@ import { createPath } from "./path_panel.js";
 import { createRows } from "./rows_table.js";
 import { createSeries } from "./series.js";
 import { createSent } from "./sent.js";
-import { shapeOf, shownOf } from "./shown.js";
+import { foldedOf, shapeOf, shownOf } from "./shown.js";
 import { createTrace } from "./trace_panel.js";
 import { createTry } from "./try_panel.js";
 import { story, vhostOf } from "./vhosts.js";
@@ -53,6 +54,7 @@ let answers = [], isOwn = false;
 
 const laneNow = () => view.lanes[lane];
 const panel = () => laneNow().rabbitmq;
+const naming = createNaming();
 const colorOf = (name) => laneNow().consumers[name]?.color ?? view.consumers[name]?.color ?? null;
 
 // -- drawing ----------------------------------------------------------------------------------------------------------
@@ -147,7 +149,9 @@ function firstExchange(graph) {
 
 function drawGraph(graph) {
   const isTried = tryPanel.isTyped() && tried?.exchange === $("try-exchange").value;
-  const shownGraph = shownOf(graph, isTried ? [tried.exchange] : []), next = vhost + shapeOf(shownGraph);
+  const named = isFolded(laneNow()) ? naming(lane, view, program).picture : null;
+  const shownGraph = foldedOf(shownOf(graph, isTried ? [tried.exchange] : []), named);
+  const next = vhost + shapeOf(shownGraph);
   if (next !== shape) order = null;
   shape = next;
   const width = Math.max(GRAPH_LEAST, Math.floor($("graph").parentElement.clientWidth));

@@ -23,7 +23,9 @@ export function placesOf(view, width, order = ordered(view)) {
   let top = least;
   for (const name of order.queue) {
     const own = Object.keys(view.bindings).filter((id) => leadsTo(view.bindings[id], name));
-    const readers = order.consumer.filter((id) => view.consumers[id].queue === name);
+    const isMore = (id) => Number(view.consumers[id].more > 0);   // the node of all others stands last
+    const readers = order.consumer.filter((id) => view.consumers[id].queue === name)
+      .sort((one, other) => isMore(one) - isMore(other));
     const tall = Math.max(ROW, own.length * LINE + 8, readers.length * CONSUMER_LINE + 4), middle = top + tall / 2;
     nodes.queue[name] = { ...column("queue"), y: round(middle), height: round(tall - 10) };
     bySource(own, view, order).forEach((id, place) => {

@@ -1,6 +1,7 @@
 // The table of queues, the one that grows most first, and what it says of why it grows.
 
 import { inTurn, number } from "../base/say.js";
+import { fewOf } from "../lane/fold.js";
 import { refusalsOf } from "./flows.js";
 import { shown } from "./tried.js";
 
@@ -26,9 +27,14 @@ export const lossOf = (graph, { dead_letters_to: exchange }) =>
 
 export const readersOf = (graph, name) => Object.entries(graph.consumers).filter(([, { queue }]) => queue === name);
 
+function fewWords(all, say) {
+  const { names, more } = fewOf(inTurn(all), say);
+  return [names.join(say("list.comma")), more].filter(Boolean).join(" ");
+}
+
 export function whyWords(graph, queue, say) {
   return queue.growing
-    ? say(`queue.growing.${queue.growing}`, { consumers: namesOf(graph, queue.growing_by).join(say("list.comma")) })
+    ? say(`queue.growing.${queue.growing}`, { consumers: fewWords(namesOf(graph, queue.growing_by), say) })
     : "";
 }
 
@@ -42,7 +48,7 @@ export function queueRows(graph, rates, chosen, say) {
         name, { text: kindWords(queue, say), look: "m s wrap kind" }, number(queue.ready), number(queue.unacked),
         perSecond(rate?.in), ackedCell(rate, readers, say),
         readers.length
-          ? { names: inTurn(readers.map(([, { name: own }]) => own)), look: "wrap of" }
+          ? { ...fewOf(inTurn(readers.map(([, { name: own }]) => own)), say), look: "wrap of" }
           : { text: say("topology.none"), look: "m of" },
         { text: whyCell(graph, queue, rate, say), look: queue.growing ? "wa b wrap why" : "m wrap why" },
       ],

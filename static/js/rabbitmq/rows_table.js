@@ -5,7 +5,7 @@ import { setAttribute, setText } from "../base/dom.js";
 import { chip } from "../drawing/chip.js";
 
 // heads(): words of the columns. colorOf(name): of a program. write(rows): [{key, color?, isChosen, cells: [text or
-// {text, names: [program], look: classes}]}].
+// {text, names: [program], more: a text after them, look: classes}]}].
 export function createRows(table, { heads, colorOf, onChoose }) {
   const head = table.tHead.insertRow(), body = table.tBodies[0], kept = new Map();
   body.addEventListener("click", (event) => {
@@ -54,13 +54,13 @@ export function createRows(table, { heads, colorOf, onChoose }) {
   }
 
   function writeCell(row, at, cell, color, head) {
-    const { text = "", names = null, look = "n" } = typeof cell === "object" ? cell : { text: cell };
+    const { text = "", names = null, more = "", look = "n" } = typeof cell === "object" ? cell : { text: cell };
     const target = at ? (row.cells[at] ?? cellIn(row)) : row.querySelector("button");
     if (at) {
       setAttribute(target, "class", look);
       setAttribute(target, "data-head", head);
     }
-    const mark = JSON.stringify([text, names, names?.map(colorOf), at ? null : color]);
+    const mark = JSON.stringify([text, more, names, names?.map(colorOf), at ? null : color]);
     if (target.dataset.mark === mark) return;
     target.dataset.mark = mark;
     if (names) {
@@ -69,7 +69,7 @@ export function createRows(table, { heads, colorOf, onChoose }) {
         one.className = "reader";
         one.append(chip(colorOf(name)), name);
         return one;
-      }));
+      }), more);
     } else target.replaceChildren(...(at || color === undefined ? [] : [chip(color)]), text);
   }
 }

@@ -19,6 +19,30 @@ export function shownOf(graph, also = []) {
   return { ...graph, exchanges, bindings: kept(graph.bindings, (_, { source }) => source in exchanges) };
 }
 
+// Of many consumers the graph has those that are named (lane/fold.js); all others of a queue are one node, with `more`,
+// how many they are, `holding`, how many of them have messages, and `of`, their names. named: null for all.
+export function foldedOf(graph, named) {
+  if (named === null) return graph;
+  const consumers = {}, rest = new Map(), first = new Set(named);
+  for (const [id, each] of Object.entries(graph.consumers)) {
+    if (first.has(each.name)) consumers[id] = each;
+    else (rest.get(each.queue) ?? rest.set(each.queue, []).get(each.queue)).push([id, each]);
+  }
+  for (const [queue, others] of rest) {
+    if (others.length === 1) {
+      const [[id, only]] = others;
+      consumers[id] = only;
+    } else {
+      const all = others.map(([, each]) => each), sum = (total, { unacked }) => total + unacked;
+      consumers[`\n${queue}`] = {
+        name: "", queue, more: all.length, of: all.map(({ name }) => name), unacked: all.reduce(sum, 0),
+        holding: all.filter(({ unacked }) => unacked).length, is_active: true, is_gone: false,
+      };
+    }
+  }
+  return { ...graph, consumers };
+}
+
 // A cheap summary of which nodes and edges there are: while it is the same, so is the order of the columns.
 export const shapeOf = (graph) =>
   JSON.stringify([

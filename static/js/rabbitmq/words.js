@@ -97,6 +97,8 @@ export const graphWords = (say) => ({
   nobody: () => say("topology.nobody"),
   type: ({ type }) => type,
   auto: () => say("topology.auto_ack"),
+  more: (count) => say("picture.more", { count }),
+  holding: ({ holding, unacked }) => say("topology.holding", { holding, unacked }),
   dropped: ({ dropped }) => say("topology.exchange_dropped", { count: dropped }),
   nacked: ({ nacked }) => say("topology.nacked", { count: nacked }),
 });

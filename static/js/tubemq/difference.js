@@ -16,12 +16,13 @@ const COLUMNS = ["takes", "has", "releases", "registers"];
 // A client that has what it wants and wants what it has needs no row of its own when there are many.
 export const isQuiet = (client) => client.state === "started" && !client.releases.length && !client.registers.length;
 
+// Of many clients have a row: the selected one, those with something to do, those that hold a partition, the others.
 // -> {shown: names, folded: names of those without a row}
-export function rowsOf(clients) {
+export function rowsOf(clients, selected = null) {
   const names = inTurn(Object.keys(clients));
   if (names.length <= ROWS_MOST) return { shown: names, folded: [] };
-  const busy = names.filter((name) => !isQuiet(clients[name]));
-  const chosen = new Set([...busy, ...names.filter((name) => isQuiet(clients[name]))].slice(0, ROWS_MOST));
+  const rank = (name) => (name === selected ? 0 : !isQuiet(clients[name]) ? 1 : clients[name].has.length ? 2 : 3);
+  const byRank = [...names].sort((one, other) => rank(one) - rank(other)), chosen = new Set(byRank.slice(0, ROWS_MOST));
   return { shown: names.filter((name) => chosen.has(name)), folded: names.filter((name) => !chosen.has(name)) };
 }
 
@@ -47,8 +48,8 @@ const widthsOf = (width) => {
 };
 
 // panel: the view's. width: of the picture. chosen: partition. words: of `differenceWords`. -> {shapes, height}
-export function layout(panel, { width, atUs, colorOf, words, chosen = null }) {
-  const { clients } = panel, { shown } = rowsOf(clients), next = nextOf(clients), shapes = [];
+export function layout(panel, { width, atUs, colorOf, words, chosen = null, selected = null }) {
+  const { clients } = panel, { shown } = rowsOf(clients, selected), next = nextOf(clients), shapes = [];
   if (!shown.length) return { shapes, height: FILLED };
   const { isNarrow, column } = widthsOf(width), { lines, tall } = gridOf(panel, shown, column - 12, isNarrow);
   shown.forEach((name, row) => {

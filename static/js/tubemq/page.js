@@ -73,10 +73,10 @@ function drawFrame(isForced = false) {
   document.body.toggleAttribute("data-still", still.matches || !view.playing);
   drawRule(now);
   const columns = differenceWords(now, atUs, say);
-  drawPicture("difference", now, { words: columns, atUs });
+  drawPicture("difference", now, { words: columns, atUs, selected: client });
   drawHeads(columns);
   drawPicture("brokers", now, { words: brokerWords(now, atUs, say) });
-  const { folded } = difference.rowsOf(now.clients);
+  const { folded } = difference.rowsOf(now.clients, client);
   setText($("folded"), foldedWords(now, folded, say));
   $("folded").hidden = !folded.length;
   if (!$("panel-first").hidden) drawFirst();

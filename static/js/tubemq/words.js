@@ -191,11 +191,16 @@ export function stateWords({ state, refused_code: code }, say) {
   return state === "refused" ? say("balance.state.refused", { code }) : say(`balance.state.${state}`);
 }
 
-// Of clients without a row: whether all of them have what they want.
+// Of clients without a row: how many of them have something to do, keep what they read, or hold nothing.
 export function foldedWords({ clients }, folded, say) {
   if (!folded.length) return "";
-  const busy = folded.filter((name) => !isQuiet(clients[name])).length;
-  return say(busy ? "balance.folded" : "balance.folded_quiet", { count: folded.length, busy });
+  const counts = { busy: 0, reading: 0, idle: 0 };
+  for (const name of folded) {
+    counts[!isQuiet(clients[name]) ? "busy" : clients[name].has.length ? "reading" : "idle"] += 1;
+  }
+  const parts = Object.entries(counts).filter(([, count]) => count)
+    .map(([what, count]) => say(`balance.rest.${what}`, { count }));
+  return say("balance.folded", { count: folded.length, parts: parts.join(say("list.comma")) });
 }
 
 // Words of masters and brokers.
