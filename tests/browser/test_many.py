@@ -20,7 +20,7 @@ CROWDS = {
         {"model": "kafka", "brokers": 9, "partitions": 64, "replication_factor": 3},
         {"model": "tubemq", "partitions": 64, "brokers": 8},
     ],
-    512: [{"model": "rabbitmq"}, {"model": "kafka", "partitions": 64, "brokers": 1}],
+    512: [{"model": "rabbitmq"}, {"model": "kafka", "partitions": 64, "brokers": 9}],
 }
 MOST = """(id) => Object.values(window.highwater.view().lanes[id].consumers)
   .reduce((most, one) => (one.share > most.share ? one : most)).name"""
