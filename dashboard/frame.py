@@ -18,6 +18,7 @@ TABS: tuple[tuple[str, str, Callable[[Json], bool]], ...] = (
     ("log", "log", lambda lane: lane.get("model") == "kafka"),
     ("tubemq", "tubemq", lambda lane: "tubemq" in lane),
     ("rabbitmq", "rabbitmq", lambda lane: "rabbitmq" in lane),
+    ("code", "code", lambda lane: True),
     ("compare", "lab-compare", lambda lane: True),
 )
 

@@ -42,7 +42,7 @@ GROUPS = (LABS, PAST, LANES, LOGS, STUDIES)
 LANE = {"lane": TEXT}
 LOOKED: Mapping[str, Json] = {
     **dict.fromkeys(("at_us", "position", "until_us", "every_us", "count", "record"), WHOLE),
-    **dict.fromkeys(("panels", "key", "lane", "consumer", "thing"), TEXT),
+    **dict.fromkeys(("panels", "key", "lane", "consumer", "thing", "of"), TEXT),
     "step": {"enum": list(look.STEPS)},
     "by": {"type": "integer", "minimum": -look.BY_MAX, "maximum": look.BY_MAX},
     "kind": {"enum": list(look.CHANGES)},
@@ -137,6 +137,7 @@ OPERATIONS = (
         "api-why", "GET", PAST, answer("at_us", "position", "lane", "model", "thing", "says", "sums", "since_us", "chain", "orders"),
         query=looked(look.WHY), needs=("lane", "thing"),
     ),
+    Operation("api-code", "GET", PAST, FREE, query=looked(look.CODE)),
     Operation("api-lab-pulsar-key", "GET", LANES, FREE, query={"key": TEXT, "name": TEXT, **LANE}),
     Operation("api-lab-pulsar-ranges", "GET", LANES, answer("ranges"), query={"consumer": TEXT, "ranges": TEXT, **LANE}),
     Operation(

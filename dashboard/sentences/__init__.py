@@ -19,6 +19,7 @@ from dashboard.sentences.api import API, CURL
 from dashboard.sentences.balance import BALANCE
 from dashboard.sentences.chrome import CHROME
 from dashboard.sentences.cluster import CLUSTER
+from dashboard.sentences.code import CODE
 from dashboard.sentences.compare import COMPARE
 from dashboard.sentences.events import EVENTS
 from dashboard.sentences.facts import FACTS
@@ -67,6 +68,7 @@ PAGES: Mapping[str, Mapping[str, Any]] = {
     "api": API,
     "analyze": {**ANALYZE, **STUDY, **STRATEGIES},
     "cluster": {**CLUSTER, **LESSON},
+    "code": {**CODE, **LESSON},
     "fidelity": FIDELITY,
     "compare": {**COMPARE, **LESSON},
     "groups": {

@@ -88,6 +88,9 @@ API = {
     "api.api-trial.get": _(
         "What a change would do at a moment, tried on a copy of the lab, and who would have a key."
     ),
+    "api.api-code.get": _(
+        "The last run of one of the lab's algorithms, line by line with its variables; without `of`, which ones there are."
+    ),
     "api.api-passport.get": _("Where a record went in each lane, and when: received, released, done."),
     "api.api-why.get": _(
         "What one thing of a lane is, how its numbers are made up, and the turning points that made it so."

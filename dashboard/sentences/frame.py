@@ -16,6 +16,7 @@ FRAME = {
     "frame.log": _("Log"),
     "frame.tubemq": _("TubeMQ"),
     "frame.rabbitmq": _("RabbitMQ"),
+    "frame.code": _("Code"),
     "frame.compare": _("Compare"),
     # One picture for a room
     "projector": _("Projector: one picture, large"),

@@ -5,6 +5,7 @@ GET /api/labs/<id>/past/frames/?at_us=&until_us=&every_us=      200 {frames: [{a
 GET /api/labs/<id>/marks/                200 {at_us, marks}
 GET /api/labs/<id>/trial/?kind=&key=     200 {at_us, position, order, lanes}
 GET /api/labs/<id>/passport/?record=     200 {record, key, sent_us, until_us, row, lanes}
+GET /api/labs/<id>/code/?lane=&of=       200 {id, lane, at_us, source, call, since_us}; without of {lanes}
 GET /api/labs/<id>/why/?lane=&thing=     200 {at_us, position, lane, model, thing, says, sums, since_us, chain, orders}
 """
 
@@ -16,8 +17,9 @@ from dashboard.errors import Refused
 from dashboard.labs import selectors
 from dashboard.labs.past import look as looks
 from dashboard.labs.past.asking import ask
+from dashboard.labs.past.code import listed
 from dashboard.labs.past.look import Look, look_of
-from dashboard.serializers import refusal_response
+from dashboard.serializers import json_response, refusal_response
 from dashboard.threads import in_thread
 
 
@@ -55,6 +57,17 @@ async def passport(request: HttpRequest, lab_id: str) -> HttpResponse:
 async def why(request: HttpRequest, lab_id: str) -> HttpResponse:
     """What one thing of a lane is, how its numbers are made up, and what made it so."""
     return await _answer(request, lab_id, looks.WHY)
+
+
+@csrf_exempt
+async def code(request: HttpRequest, lab_id: str) -> HttpResponse:
+    """The last run of an algorithm, line by line; without ?of= which ones there are."""
+    if request.method == "GET" and "of" not in request.GET:
+        try:
+            return json_response(await in_thread(lambda: listed(selectors.lab_get(lab_id=lab_id)))())
+        except Refused as refused:
+            return refusal_response(refused)
+    return await _answer(request, lab_id, looks.CODE)
 
 
 async def _answer(request: HttpRequest, lab_id: str, kind: str) -> HttpResponse:

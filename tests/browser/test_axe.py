@@ -12,7 +12,7 @@ from tests.supervisor.site import SupervisedSite
 Profile = Callable[..., BrowserContext]
 AXE = (Path(__file__).parent / "vendor/axe/axe.min.js").read_text(encoding="utf-8")
 SIZES = [(1280, 720), (390, 844)]
-LAB_PAGES = ["", "pulsar/", "kafka/cluster/", "kafka/groups/", "kafka/log", "tubemq/", "rabbitmq/"]
+LAB_PAGES = ["", "pulsar/", "kafka/cluster/", "kafka/groups/", "kafka/log", "tubemq/", "rabbitmq/", "code/"]
 SITE_PAGES = [
     "labs/",
     "learn/",

@@ -11,8 +11,18 @@ from tests.browser.conftest import post, wait_frame
 from tests.supervisor.site import SupervisedSite
 
 Profile = Callable[..., BrowserContext]
-PAGES = ["", "pulsar/", "kafka/cluster/", "kafka/groups/", "kafka/log", "tubemq/", "rabbitmq/", "compare/"]
-TABS = ["stage", "pulsar", "cluster", "groups", "log", "tubemq", "rabbitmq", "compare"]
+PAGES = [
+    "",
+    "pulsar/",
+    "kafka/cluster/",
+    "kafka/groups/",
+    "kafka/log",
+    "tubemq/",
+    "rabbitmq/",
+    "code/",
+    "compare/",
+]
+TABS = ["stage", "pulsar", "cluster", "groups", "log", "tubemq", "rabbitmq", "code", "compare"]
 SIZES = {"large": (1440, 900), "projector": (1280, 720), "phone": (390, 844)}
 
 

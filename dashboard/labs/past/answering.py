@@ -26,8 +26,9 @@ from dashboard.errors import Refused, in_words
 from dashboard.labs import selectors
 from dashboard.labs.frames import encode, feed_state
 from dashboard.labs.past.asking import KEPT_S, answer_key, newest_key, reply
+from dashboard.labs.past.code import run_of
 from dashboard.labs.past.kept import KeptLabs, Past, past_of
-from dashboard.labs.past.look import FRAMES, LOG, MARKS, PASSPORT, TRIAL, WHY, Look, come_to
+from dashboard.labs.past.look import CODE, FRAMES, LOG, MARKS, PASSPORT, TRIAL, WHY, Look, come_to
 from dashboard.labs.past.marks import marks_of, told_in
 from dashboard.labs.past.messages import by_messages
 from dashboard.labs.past.stepping import Place, by_changes, by_events, by_records
@@ -96,6 +97,8 @@ def answered(look: Look, kept: KeptLabs, check: Callable[[], None]) -> tuple[int
                 return 200, encode(tell_log(lab, row, look.place))
             if look.kind == WHY:
                 return 200, encode(_why(look, past, kept, check))
+            if look.kind == CODE:
+                return 200, encode(run_of(look, past, kept, check))
             if look.kind == FRAMES:
                 return 200, encode(_frames(look, past, kept, check))
             return 200, encode(_view(look, past, kept, check))

@@ -3,7 +3,7 @@
 VIEW   at_us, position?, panels?, step? and by?               FRAMES   at_us, until_us, every_us, panels?      MARKS
 LOG    at_us, position?, look? and what is asked of the log page
 TRIAL  at_us?, position?, key?, kind? with lane?, consumer?, count?      PASSPORT  at_us?, position?, record? or key?
-WHY    at_us?, position?, lane, thing
+WHY    at_us?, position?, lane, thing                          CODE   at_us?, position?, lane, of
 """
 
 import re
@@ -26,7 +26,7 @@ from dashboard.labs.moment import moment_in, moment_of
 from dashboard.models import Lab, StoredView
 
 VIEW, FRAMES, MARKS, TRIAL, PASSPORT, WHY = "view", "frames", "marks", "trial", "passport", "why"
-LOG = "log"
+LOG, CODE = "log", "code"
 STEPS = ("record", "message", "event", "change")
 CHANGES = ("join", "leave", "crash", "rejoin", "pause", "resume", "slow")
 """What can be tried: who is there, and how fast they are."""
@@ -41,8 +41,9 @@ FIELDS = {
     PASSPORT: ("at_us", "position", "record", "key", "look"),
     LOG: ("at_us", "position", "look"),
     WHY: ("at_us", "position", "lane", "thing", "look"),
+    CODE: ("at_us", "position", "lane", "of", "look"),
 }
-AT_PRESENT = (TRIAL, PASSPORT, WHY)
+AT_PRESENT = (TRIAL, PASSPORT, WHY, CODE)
 """Without a moment these are of the lab's present."""
 _LOOK = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _BY = re.compile(r"[+-]?[0-9]{1,6}")
@@ -53,7 +54,7 @@ class Look(msgspec.Struct, frozen=True):
     it is; number: which one of theirs. deadline: when nobody waits for it any more, seconds since 1970.
     order: what is tried there, None: nothing. key: who has it, or what became of its newest record; record: what
     became of this one; without either, of one that was sent some time ago. place: whose log is looked at, as the
-    address of its page says it. thing: of this lane, why it is so."""
+    address of its page says it. thing: of this lane, why it is so, or which algorithm."""
 
     lab: str
     kind: str
@@ -100,6 +101,8 @@ def look_of(lab: Lab, kind: str, query: Mapping[str, str]) -> Look:
         given |= {"key": _key(query.get("key")), "record": _record(query)}
     if kind == WHY:
         given |= {name: _named(name, query.get(name, "")) for name in ("lane", "thing")}
+    if kind == CODE:
+        given |= {"lane": _named("lane", query.get("lane", "")), "thing": _named("of", query.get("of", ""))}
     if kind in AT_PRESENT and "at_us" not in query and "position" not in query:
         given["at_us"] = min(come_to(lab), lab.clock_floor_us)
     elif kind != MARKS:
