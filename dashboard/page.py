@@ -14,6 +14,7 @@ from broker_core.lab.commands.membership import DEMO_JOIN_ID
 from dashboard.fidelity.answers import lane_line
 from dashboard.formats import clock
 from dashboard.labs.past.look import STEPS
+from dashboard.labs.past.marks import AT_ONCE_US, SYSTEM
 from dashboard.presentation import paint, present, textures
 from dashboard.sentences import catalogue
 from dashboard.sentences.glossary import TERMS_OF
@@ -80,6 +81,7 @@ def lab_page(
         "demo": {"command_id": DEMO_JOIN_ID, "after_ms": DEMO_AFTER_MS}
         if demo and is_owner and not stopped
         else None,
+        "marks": {"kinds": sorted(SYSTEM), "at_once_us": AT_ONCE_US},
         "urls": {
             "commands": f"/api/labs/{lab_id}/commands/",
             "fork": f"/api/labs/{lab_id}/fork/",
@@ -91,7 +93,7 @@ def lab_page(
             "passport": f"/api/labs/{lab_id}/passport/",
             "trial": f"/api/labs/{lab_id}/trial/",
             "why": f"/api/labs/{lab_id}/why/",
-            "marks": f"/api/labs/{lab_id}/marks/",
+            "marks": f"/api/labs/{lab_id}/marks/?only=system",
             "beside": f"/lab/{lab_id}/beside/{{id}}/",
             "past": f"/api/labs/{lab_id}/past/",
             "past_frames": f"/api/labs/{lab_id}/past/frames/",

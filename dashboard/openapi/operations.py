@@ -46,6 +46,7 @@ LOOKED: Mapping[str, Json] = {
     "step": {"enum": list(look.STEPS)},
     "by": {"type": "integer", "minimum": -look.BY_MAX, "maximum": look.BY_MAX},
     "kind": {"enum": list(look.CHANGES)},
+    "only": {"enum": [look.SYSTEM_ONLY]},
     "look": {"type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$"},
 }
 """What may be asked of a lab's past: the names of each question are those that its check knows."""

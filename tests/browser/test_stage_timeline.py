@@ -44,3 +44,33 @@ def test_a_mark_is_tapped_on_a_phone(profile: Profile, site: SupervisedSite) -> 
     page = open_stage(profile(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True), site)
     page.tap("#timeline [role=button]")
     expect(page.locator("#tip")).to_have_text(JOINED)
+
+
+def test_what_the_system_did_has_a_mark_of_its_own(page: Page) -> None:
+    """c2 crashes; Kafka's coordinator finds out 45 s later, long after the order."""
+    page.locator('#kafka .row[data-consumer="c2"]').hover()
+    page.locator('#kafka .row[data-consumer="c2"] [data-verb=crash]').click()
+    wait_text(page, "h1", "c2 crashed")
+    page.click("[data-speed='20']")
+    squares = page.locator("#timeline [data-part^='at:']")
+    expect(squares.first).to_be_attached(timeout=60_000)
+    page.wait_for_function(
+        "() => [...document.querySelectorAll('#timeline [data-part^=\"at:\"]')]"
+        ".some((mark) => mark.dataset.tip.includes('missed its session timeout'))",
+        timeout=60_000,
+    )
+    page.click("#play")
+    save(page, "stage-timeline-system")
+    mark = page.locator("#timeline [data-tip*='missed its session timeout']").first
+    at_us = int((mark.get_attribute("data-part") or "at:-1").removeprefix("at:"))
+    page.reload()
+    again = page.locator(f"#timeline [data-part='at:{at_us}']")
+    expect(again).to_be_attached(timeout=30_000)  # asked for once, as the feed has gone on
+    assert "missed its session timeout" in (again.get_attribute("data-tip") or "")
+    again.click()
+    expect(page.locator("body")).to_have_attribute("data-past", "")
+    minutes, seconds = divmod(at_us // 100_000, 600)
+    expect(page.locator("#clock")).to_have_text(
+        f"{minutes}:{seconds // 10:02d}.{seconds % 10}", timeout=30_000
+    )
+    expect(page.locator("#kafka .say")).to_contain_text("c2")

@@ -29,7 +29,7 @@ from dashboard.labs.past.asking import KEPT_S, answer_key, newest_key, reply
 from dashboard.labs.past.code import run_of
 from dashboard.labs.past.kept import KeptLabs, Past, past_of
 from dashboard.labs.past.look import CODE, FRAMES, LOG, MARKS, PASSPORT, TRIAL, WHY, Look, come_to
-from dashboard.labs.past.marks import marks_of, told_in
+from dashboard.labs.past.marks import captioned, marks_of, system_marks, told_in
 from dashboard.labs.past.messages import by_messages
 from dashboard.labs.past.stepping import Place, by_changes, by_events, by_records
 from dashboard.logs.moments import tell_log
@@ -133,6 +133,8 @@ def _frames(look: Look, past: Past, kept: KeptLabs, check: Callable[[], None]) -
 
 def _marks(look: Look, past: Past, kept: KeptLabs, check: Callable[[], None]) -> Json:
     now_us = come_to(past.row)
+    if look.only:
+        return {"at_us": now_us, "marks": captioned(system_marks(past.row.pk, now_us))}
     cut = past.journal.cut(now_us)
     lab, _events = kept.at(past, (past.row.pk, ""), cut, check)
     return {"at_us": now_us, "marks": marks_of(lab, past.row.pk)}

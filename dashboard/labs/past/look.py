@@ -1,6 +1,6 @@
 """What somebody asks of a lab's past, checked at the field.
 
-VIEW   at_us, position?, panels?, step? and by?               FRAMES   at_us, until_us, every_us, panels?      MARKS
+VIEW   at_us, position?, panels?, step? and by?               FRAMES   at_us, until_us, every_us, panels?      MARKS  only?
 LOG    at_us, position?, look? and what is asked of the log page
 TRIAL  at_us?, position?, key?, kind? with lane?, consumer?, count?      PASSPORT  at_us?, position?, record? or key?
 WHY    at_us?, position?, lane, thing                          CODE   at_us?, position?, lane, of
@@ -27,6 +27,7 @@ from dashboard.models import Lab, StoredView
 
 VIEW, FRAMES, MARKS, TRIAL, PASSPORT, WHY = "view", "frames", "marks", "trial", "passport", "why"
 LOG, CODE = "log", "code"
+SYSTEM_ONLY = "system"
 STEPS = ("record", "message", "event", "change")
 CHANGES = ("join", "leave", "crash", "rejoin", "pause", "resume", "slow")
 """What can be tried: who is there, and how fast they are."""
@@ -36,7 +37,7 @@ FRAMES_MAX = 100
 FIELDS = {
     VIEW: ("at_us", "position", "panels", "step", "by", "look"),
     FRAMES: ("at_us", "until_us", "every_us", "panels", "look"),
-    MARKS: ("look",),
+    MARKS: ("only", "look"),
     TRIAL: ("at_us", "position", "key", "kind", "lane", "consumer", "count", "look"),
     PASSPORT: ("at_us", "position", "record", "key", "look"),
     LOG: ("at_us", "position", "look"),
@@ -54,7 +55,8 @@ class Look(msgspec.Struct, frozen=True):
     it is; number: which one of theirs. deadline: when nobody waits for it any more, seconds since 1970.
     order: what is tried there, None: nothing. key: who has it, or what became of its newest record; record: what
     became of this one; without either, of one that was sent some time ago. place: whose log is looked at, as the
-    address of its page says it. thing: of this lane, why it is so, or which algorithm."""
+    address of its page says it. thing: of this lane, why it is so, or which algorithm. only: of the marks those of
+    the system."""
 
     lab: str
     kind: str
@@ -75,6 +77,7 @@ class Look(msgspec.Struct, frozen=True):
     place: dict[str, str] = {}
     lane: str = ""
     thing: str = ""
+    only: str = ""
 
 
 def look_of(lab: Lab, kind: str, query: Mapping[str, str]) -> Look:
@@ -99,6 +102,8 @@ def look_of(lab: Lab, kind: str, query: Mapping[str, str]) -> Look:
         given |= {"key": _key(query.get("key")), "order": _order(query)}
     if kind == PASSPORT:
         given |= {"key": _key(query.get("key")), "record": _record(query)}
+    if "only" in query:
+        given["only"] = _only(query["only"])
     if kind == WHY:
         given |= {name: _named(name, query.get(name, "")) for name in ("lane", "thing")}
     if kind == CODE:
@@ -149,6 +154,12 @@ def _by(text: str | None) -> int:
 def _key(text: str | None) -> str | None:
     if text is not None and not 1 <= len(text) <= KEY_MAX:
         raise Refused(400, {"key": _("must be 1 to %(count)d letters") % {"count": KEY_MAX}})
+    return text
+
+
+def _only(text: str) -> str:
+    if text != SYSTEM_ONLY:
+        raise Refused(400, {"only": _("must be %(names)s") % {"names": SYSTEM_ONLY}})
     return text
 
 

@@ -67,6 +67,11 @@ def marks_of(lab: CoreLab, lab_id: str) -> list[Json]:
     marks = sorted(
         [*ordered, *done], key=lambda mark: mark["at_us"]
     )  # stable: of one time, orders come first
+    return captioned(marks)
+
+
+def captioned(marks: list[Json]) -> list[Json]:
+    """The marks with what is said of each, in place of the turning point that it is."""
     words = catalogue()
     captions = {language: call("base/marks", "captions", marks, words[language]) for language in LANGUAGES}
     return [

@@ -3,7 +3,7 @@
 
 // start: {epoch, seq, view} that the page was drawn with, so that nothing older is taken. Without it the first snapshot
 // counts. acknowledge(seq): of what is shown, and of what is passed over because it is older: else the server would
-// wait for it.
+// wait for it. onChange(view, seq, events, isWhole): isWhole: frames may have been missed, and their events with them.
 export function createLive({
   applyPatch, requestSnapshot, onChange, acknowledge, start = { epoch: -1, seq: -1, view: null },
 }) {
@@ -16,7 +16,7 @@ export function createLive({
       ({ view, seq } = message);
       epoch = from;
       asked = false;
-      onChange(view, seq, []);
+      onChange(view, seq, [], true);
       acknowledge(seq);
     } else if (message.from_seq === seq && view !== null) {
       [view, seq] = [applyPatch(view, message.patch), message.seq];

@@ -22,12 +22,12 @@ export function createFeed({ freshness, notice, near, current, take, past, hear 
     start: { epoch: page.epoch, seq: page.seq, view: current() },
     requestSnapshot: (unanswered) => socket.askSnapshot(unanswered),
     acknowledge: (seq) => socket?.acknowledge(seq),
-    onChange(view, seq, events) {
+    onChange(view, seq, events, isWhole) {
       freshness.frame(view.at_us, view.speed, view.playing);
       const reason = refusalIn(events.filter((event) => !hear(event)), page.language);
       if (reason !== null) notice(say("notice.refused", { reason }), { near });
       gone.frame();
-      if (past.hear(view, seq)) take(view, seq, events);
+      if (past.hear(view, seq, events, isWhole)) take(view, seq, events);
     },
   });
   function tell() {

@@ -20,15 +20,18 @@ export function createPast() {
   let speed = 1, atChanges = null;                      // the latter: while a lane is changing; null: the same
   let way = null;                                       // of a lesson: { at_us, speed, onEnd }, where it pauses
   let take = () => {}, changed = () => {}, fail = () => {}, opened = () => {};
+  let heard = () => {};
   let link = fromHash(location.hash);                   // what a link to this page names, until it is looked for
   let chosen = null;                                    // what it says is chosen there, until that moment is shown
 
   const always = { look, ...(panels ? { panels } : {}) };
   const request = (url, given) => ask(`${url}?${new URLSearchParams({ ...given, ...always })}`);
 
-  // A frame of the feed is here. -> whether the page shows it.
-  function hear(view, seq) {
+  // A frame of the feed is here. events: what it tells; isWhole: some of that may have been missed. -> whether the page
+  // shows it.
+  function hear(view, seq, events = [], isWhole = false) {
     now = { view, seq };
+    heard(events, isWhole);
     if (isLooking) changed();
     const isShownNow = !isLooking;
     if (link.moment) openLink();
@@ -172,7 +175,8 @@ export function createPast() {
   return {
     back, hear, look, seek, step,
     // take(view, seq, events): the page shows it. changed(): the bar has something new. fail(error): a look has failed.
-    attach: (given) => ({ take = take, changed = changed, fail = fail } = given),
+    // heard(events, isWhole): of the feed, also while the past is shown.
+    attach: (given) => ({ take = take, changed = changed, fail = fail, heard = heard } = given),
     isLooking: () => isLooking,
     isShown: () => shown !== null,
     // The moment that is shown, as a fork names it.

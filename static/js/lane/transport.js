@@ -6,11 +6,13 @@ import { page, say, speak } from "../base/chrome.js";
 import { copyLink } from "../base/copy_link.js";
 import { setAttribute, setText } from "../base/dom.js";
 import { bindKeys } from "../base/keys.js";
+import { ask } from "../base/requests.js";
 import { createRoving } from "../base/roving.js";
 import { clock, number } from "../base/say.js";
 import { createBranches } from "./branches.js";
 import { momentHash } from "./moment_link.js";
 import { createState } from "./state.js";
+import { createSystemMarks } from "./system_marks.js";
 import { createPace } from "./pace.js";
 import * as marks from "./timeline.js";
 
@@ -28,6 +30,9 @@ export function createTransport({ send, current, redraw, notice, past, rename, l
 
   const branches = createBranches({
     root: $("branches"), starts: $("starts"), past, current, rename, changed: () => drawTimeline(current(), true),
+  });
+  const system = createSystemMarks({
+    rules: page.marks, ask: () => ask(page.urls.marks), changed: () => drawTimeline(current(), true),
   });
   const state = createState({ past, current, changed: () => draw(false) });
 
@@ -67,6 +72,7 @@ export function createTransport({ send, current, redraw, notice, past, rename, l
   }
 
   function press({ dataset: { part } }) {
+    if (part.startsWith(marks.AT)) return past.seek({ at_us: Number(part.slice(marks.AT.length)) });
     if (guide) return guide.goTo(Number(part));
     past.seek({ at_us: past.now().timeline[part].at_us, position: part });
   }
@@ -110,6 +116,7 @@ export function createTransport({ send, current, redraw, notice, past, rename, l
 
   // Its marks drift by a pixel in many frames: twice a second will do, but a new command shows at once.
   function drawTimeline(shown, isForced) {
+    const drawn = { branches: branches.lines(), system: system.all(), language: page.language };
     const view = past.now() ?? shown, shownUs = past.isShown() ? shown.at_us : null;
     const place = guide && !shown.playing ? shown.at_us : null;
     const key = `${Object.keys(view.timeline).length}/${view.caption.code}/${page.language}/${shownUs}/${place}`;
@@ -118,7 +125,7 @@ export function createTransport({ send, current, redraw, notice, past, rename, l
     [timelineKey, timelineAt] = [key, now];
     width ||= $("timeline").getBoundingClientRect().width;
     if (width > TIMELINE_LEAST) aroundMarks(() => {
-      timeline.render($("timeline"), view, { width, say, shownUs, branches: branches.lines() });
+      timeline.render($("timeline"), view, { width, say, shownUs, ...drawn });
     });
   }
 
@@ -143,7 +150,7 @@ export function createTransport({ send, current, redraw, notice, past, rename, l
     if (mark) press(mark);
   });
   past.attach({
-    changed: () => draw(false),
+    changed: () => draw(false), heard: system.hear,
     fail({ message, status }) {
       notice(message || say("notice.failed", { status: status ?? 0 }), { near: $("timeline") });
     },
@@ -178,6 +185,7 @@ export function createTransport({ send, current, redraw, notice, past, rename, l
     if (found.tables && !document.body.hasAttribute("data-twins")) tables();
     link.show(found);
   });
+  system.load();
   return { draw, step, reload: branches.load, hash: () => state.now().hash };
 }
 

@@ -1,11 +1,13 @@
 // The frames of a lesson as numbered stops at equal distances, with a word each, in the place of the line of time.
-// Between two stops the line is as long as any other, however much time is between them.
+// Between two stops the line is as long as any other, however much time is between them. What the system did on its own
+// is an open square where there is room between them.
 
 import { clock } from "../base/say.js";
 import { draw, round } from "../drawing/shapes.js";
+import { clusters, hit, square, systemTicks } from "../lane/timeline.js";
 import { placeOf, stopsOf } from "./frames.js";
 
-const LINE = 15, TEXT = 44, R = 12, LEFT = 20, RIGHT = 26, LETTER = 6.9, WIDE = 13.2, GAP = 8;
+const LINE = 15, TEXT = 44, R = 12, LEFT = 20, RIGHT = 26, LETTER = 6.9, WIDE = 13.2, GAP = 8, BESIDE = 22;
 
 const numbered = (lesson) => stopsOf(lesson).filter(({ frame }) => frame);
 const lineOf = (width) => [LEFT, Math.max(LEFT + 60, width - RIGHT)];
@@ -41,7 +43,7 @@ export function timeAt(view, { width, x }) {
 const widthOf = (text) => [...text].reduce((sum, letter) => sum + (letter > "\u2e80" ? WIDE : LETTER), 0);
 
 // shownUs: what the page shows of the past; null: it shows now.
-export function layout(view, { width, say, shownUs = null }) {
+export function layout(view, { width, say, shownUs = null, system = [], language = "en" }) {
   const places = knots(view, width), [left, right] = lineOf(width), now = xOf(places, view.at_us);
   const here = shownUs === null ? now : xOf(places, shownUs);
   const place = placeOf({ ...view, at_us: shownUs ?? view.at_us });
@@ -53,6 +55,7 @@ export function layout(view, { width, say, shownUs = null }) {
   if (shownUs !== null) shapes.push({ id: "now", tag: "path", d: `M${round(now)} 4V26`, class: "post" });
   if (!place.at) shapes.push({ id: "shown", tag: "path", d: `M${round(here)} 4V26`, class: "here" });
   const stops = numbered(view.lesson).map((stop) => ({ ...stop, x: round(xOf(places, stop.at_us)) }));
+  shapes.push(...squares(stops, systemTicks(view, system, [0, view.at_us]), places, { view, say, language }));
   for (const { number, x } of stops) {
     const state = number === place.number && place.at ? "current" : number <= place.number ? "done" : "due";
     if (state === "current") {
@@ -73,6 +76,15 @@ export function layout(view, { width, say, shownUs = null }) {
     });
   }
   return shapes;
+}
+
+function squares(stops, ticks, places, context) {
+  const free = ticks.filter(({ at_us: atUs }) => stops.every(({ x }) => Math.abs(x - xOf(places, atUs)) > R + BESIDE));
+  const found = clusters(free, ({ at_us: atUs }) => round(xOf(places, atUs)));
+  return found.flatMap(({ ticks: own, at }) => {
+    const { position, color } = own.at(-1);
+    return [...square(`tick-${position}`, own.length > 1 ? null : color, at, LINE), hit(own, at, context)];
+  });
 }
 
 const wordOf = ({ word, stop_us: atUs }, say) => word?.[say("lesson.language")] ?? clock(atUs);

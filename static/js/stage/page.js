@@ -191,11 +191,11 @@ const receive = createLive({
   applyPatch,
   requestSnapshot: (unanswered) => socket.askSnapshot(unanswered),
   acknowledge: (seq) => socket?.acknowledge(seq),
-  onChange(newView, newSeq, events) {
+  onChange(newView, newSeq, events, isWhole) {
     const reason = refusalIn(events, page.language);
     if (reason !== null) controls.notice(say("notice.refused", { reason }), { near: $("add") });
     freshness.frame(newView.at_us, newView.speed, newView.playing);
-    if (past.hear(newView, newSeq)) take(newView, newSeq);
+    if (past.hear(newView, newSeq, events, isWhole)) take(newView, newSeq);
   },
 });
 

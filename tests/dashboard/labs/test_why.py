@@ -102,3 +102,21 @@ def test_the_beginning_is_known_though_its_turning_points_are_not_stored(lab: La
     assert told["since_us"] == 0 and told["chain"][-1]["at_us"] < 0
     ids = {event["id"] for event in told["chain"]}
     assert not StoredEvent.objects.filter(lab=lab, at_us__lt=0).exists() and ids
+
+
+def test_marks_of_the_system_alone_need_no_lab(lab: Lab, client: Client) -> None:
+    from dashboard.labs.past.look import MARKS
+
+    def marks(**given: Any) -> list[Any]:
+        kept = KeptLabs()
+        look = Look(lab=lab.pk, kind=MARKS, language="en", look="x", **given)
+        status, text = answered(look, kept, lambda: None)
+        assert status == 200 and bool(kept.labs) != bool(given)
+        return list(json.loads(text)["marks"])
+
+    own, every = marks(only="system"), [mark for mark in marks() if mark["by"] == "system"]
+    strip = ("color", "position")
+    assert own == [{name: mark[name] for name in mark if name not in strip} for mark in every]
+    assert "kafka.group.member_expired" in {mark["kind"] for mark in own}
+    refused = client.get(f"/api/labs/{lab.pk}/marks/", {"only": "mine"})
+    assert refused.status_code == 400 and list(refused.json()["fields"]) == ["only"]
