@@ -86,6 +86,12 @@ def test_what_opens_over_a_page_has_no_finding(visitor: Page, site: SupervisedSi
     expect(visitor.get_by_role("menu")).to_be_visible()
     assert visitor.evaluate(FINDINGS) == []
     visitor.keyboard.press("Escape")
+    visitor.keyboard.press("y")
+    expect(visitor.locator("#why-told")).to_be_visible(timeout=40_000)
+    for theme in ("light", "dark"):
+        visitor.emulate_media(color_scheme=theme)
+        assert visitor.evaluate(FINDINGS) == []
+    visitor.keyboard.press("Escape")
     visitor.keyboard.press("p")
     expect(visitor.locator(".projector")).to_be_visible()
     assert visitor.evaluate(FINDINGS) == []

@@ -377,7 +377,8 @@ function pointedAt(box, x) {
 
 // The lab's clock moves on from here as on its other pages; an opened log has none.
 const watch = $("view") && createWatch({
-  lane: page.log.lane, partition: () => String(folder.partition), onGrown: grown, onTables: tablesCame, notice,
+  lane: page.log.lane, partition: () => String(folder.partition),
+  replica: () => ({ topic: folder.topic, broker: chosen.broker }), onGrown: grown, onTables: tablesCame, notice,
 });
 
 // A part of a picture, a button or a link keeps these keys for itself.

@@ -17,6 +17,7 @@ const PRESSES = "button, a, input, select, summary, label, [role=button], dialog
 // chosen or, without that, of the page. place, onLight: as createPanel has them.
 export function createWhy({ current, past, thingAt, chosen, place = dock, onLight }) {
   const root = document.getElementById("why");
+  document.querySelector('button[data-why=""]').hidden = false;   // in the bar of time, on a page that can answer
   const request = moments("why", page.urls.why, past);
   const panel = createPanel(root, {
     ask: (asked) => askAt(request, asked, past.isShown() ? {} : { at_us: current().at_us }),
