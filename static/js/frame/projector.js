@@ -116,6 +116,8 @@ export function createProjector({ current, lane }) {
     return lag === null || lag === undefined ? ["", ""] : [number(lag), say("projector.waiting", { count: lag })];
   }
 
+  // A paused page draws once for its new size, which may be sooner than the copy may be made again.
+  addEventListener("resize", () => panel && setTimeout(() => draw(true), EVERY_MS));
   before.addEventListener("click", () => go(-1));
   after.addEventListener("click", () => go(1));
   leave.addEventListener("click", close);

@@ -124,7 +124,9 @@ function drawOthers(now) {
 function drawSequence(now) {
   const shown = { consumers: view.consumers, available: roomOf(picture), isPhone: isPhone(), isFolded, say };
   // It grows with what is said, and never shrinks: what stands below would jump.
-  const height = tall = Math.max(tall, Math.min(isPhone() ? TALL_PHONE : TALL, Math.max(SHORT, needed(now, shown))));
+  const isLow = document.body.hasAttribute("data-projector") && innerHeight <= 800;
+  tall = Math.max(tall, Math.min(isPhone() ? TALL_PHONE : TALL, Math.max(SHORT, needed(now, shown))));
+  const height = isLow ? SHORT : tall;                     // a low room has the newest messages, in larger letters
   const made = sequence(now, { ...shown, height, atUs: view.at_us, chosen: looked ?? kept });
   picture.style.setProperty("width", `${made.width}px`);
   picture.setAttribute("height", height);

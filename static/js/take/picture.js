@@ -21,9 +21,17 @@ export function make(name, attributes) {
   return element;
 }
 
+// Where a drawing is seen: one with a measure of its own may be smaller than its element, in the middle of it.
+function drawnBox(drawing) {
+  const box = drawing.getBoundingClientRect(), { width: wide, height: high } = drawing.viewBox?.baseVal ?? {};
+  if (!wide || !high) return box;
+  const scale = Math.min(box.width / wide, box.height / high), [width, height] = [wide * scale, high * scale];
+  return new DOMRect(box.left + (box.width - width) / 2, box.top + (box.height - height) / 2, width, height);
+}
+
 // Drawings where they stand towards one another. -> {nodes, defs, width, height}
 export function gather(drawings, edge = 0) {
-  const boxes = drawings.map((drawing) => drawing.getBoundingClientRect()), { nodes, defs } = standAlone(drawings);
+  const boxes = drawings.map(drawnBox), { nodes, defs } = standAlone(drawings);
   const left = Math.min(...boxes.map((box) => box.left)), top = Math.min(...boxes.map((box) => box.top));
   nodes.forEach((node, place) => {
     const box = boxes[place], sizes = { width: box.width, height: box.height };
