@@ -107,7 +107,8 @@ def test_a_lanes_picture_table_and_events_are_those_of_the_moment_that_its_names
 def test_a_table_behind_a_fold_and_the_tab_in_front_can_be_taken_too(demo: Page) -> None:
     _name, table = take(demo, "Skew over time", "Table as CSV")
     rows = list(csv.DictReader(io.StringIO(table.decode("utf-8-sig"))))
-    assert [row["virtual time"] for row in rows] == ["0:04", "0:03", "0:02", "0:01"] and set(rows[0]) == {
+    seconds = [f"0:{second:02}" for second in range(len(rows), 0, -1)]
+    assert len(rows) >= 4 and [row["virtual time"] for row in rows] == seconds and set(rows[0]) == {
         "virtual time",
         "Pulsar",
         "Kafka",
