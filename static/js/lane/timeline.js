@@ -134,12 +134,16 @@ function what(tick, view, say, language) {
   return say("list.named", { name: laneName(tick.lane, view, say), what: did });
 }
 
+// What was done when, a line each: of many the last, after how many more there are.
+export function told(ticks, { view, say, language }) {
+  const lines = ticks.slice(-TOLD_MAX).map((tick) => `${clock(tick.at_us)} ${what(tick, view, say, language)}`);
+  const hidden = ticks.length - lines.length;
+  return [...(hidden ? [say("picture.more", { count: hidden })] : []), ...lines];
+}
+
 // What a finger, a mouse or the focus meets: larger than the mark. Its caption is the same for all three.
-export function hit(ticks, x, { view, say, language }) {
-  const { position } = shownOf(ticks).at(-1);
-  const told = ticks.slice(-TOLD_MAX).map((tick) => `${clock(tick.at_us)} ${what(tick, view, say, language)}`);
-  const hidden = ticks.length - told.length;
-  const text = [...(hidden ? [say("picture.more", { count: hidden })] : []), ...told].join("\n");
+export function hit(ticks, x, context) {
+  const { position } = shownOf(ticks).at(-1), { say } = context, text = told(ticks, context).join("\n");
   return {
     id: `hit-${position}`, tag: "rect", x: round(x - APART / 2), y: 2, width: APART, height: 36, rx: 4,
     class: "hit", role: "button", "aria-label": text.replaceAll("\n", say("covers.comma")), "data-tip": text,

@@ -1,10 +1,10 @@
 // The frames of a lesson as numbered stops at equal distances, with a word each, in the place of the line of time.
 // Between two stops the line is as long as any other, however much time is between them. What the system did on its own
-// is an open square where there is room between them.
+// is an open square between them; what stands at a stop is told in its caption.
 
 import { clock } from "../base/say.js";
 import { draw, round } from "../drawing/shapes.js";
-import { clusters, hit, square, systemTicks } from "../lane/timeline.js";
+import { clusters, hit, square, systemTicks, told } from "../lane/timeline.js";
 import { placeOf, stopsOf } from "./frames.js";
 
 const LINE = 15, TEXT = 44, R = 12, LEFT = 20, RIGHT = 26, LETTER = 6.9, WIDE = 13.2, GAP = 8, BESIDE = 22;
@@ -55,7 +55,9 @@ export function layout(view, { width, say, shownUs = null, system = [], language
   if (shownUs !== null) shapes.push({ id: "now", tag: "path", d: `M${round(now)} 4V26`, class: "post" });
   if (!place.at) shapes.push({ id: "shown", tag: "path", d: `M${round(here)} 4V26`, class: "here" });
   const stops = numbered(view.lesson).map((stop) => ({ ...stop, x: round(xOf(places, stop.at_us)) }));
-  shapes.push(...squares(stops, systemTicks(view, system, [0, view.at_us]), places, { view, say, language }));
+  const ticks = systemTicks(view, system, [0, view.at_us]), context = { view, say, language };
+  const isAt = (tick, { x }) => Math.abs(x - xOf(places, tick.at_us)) <= R + BESIDE;
+  shapes.push(...squares(ticks.filter((tick) => !stops.some((stop) => isAt(tick, stop))), places, context));
   for (const { number, x } of stops) {
     const state = number === place.number && place.at ? "current" : number <= place.number ? "done" : "due";
     if (state === "current") {
@@ -67,20 +69,22 @@ export function layout(view, { width, say, shownUs = null, system = [], language
     );
   }
   shapes.push(...words(stops, place, width, say));
-  for (const { number, frame, at_us: atUs, x } of stops) {
+  for (const stop of stops) {
+    const { number, frame, at_us: atUs, x } = stop;
     const label = say("lesson.stop", { number, word: wordOf(frame, say), time: clock(atUs) });
+    const tip = [label, ...told(ticks.filter((tick) => isAt(tick, stop)), context)].join("\n");
     shapes.push({
       id: `hit-${number}`, tag: "rect", x: x - 18, y: 0, width: 36, height: 32, rx: 4, class: "hit", role: "button",
-      "aria-label": label, "data-tip": label, "data-part": number, "data-frame": number,
+      "aria-label": tip.replaceAll("\n", say("covers.comma")), "data-tip": tip,
+      "data-part": number, "data-frame": number,
       "aria-current": number === place.number && place.at ? "step" : null,
     });
   }
   return shapes;
 }
 
-function squares(stops, ticks, places, context) {
-  const free = ticks.filter(({ at_us: atUs }) => stops.every(({ x }) => Math.abs(x - xOf(places, atUs)) > R + BESIDE));
-  const found = clusters(free, ({ at_us: atUs }) => round(xOf(places, atUs)));
+function squares(ticks, places, context) {
+  const found = clusters(ticks, ({ at_us: atUs }) => round(xOf(places, atUs)));
   return found.flatMap(({ ticks: own, at }) => {
     const { position, color } = own.at(-1);
     return [...square(`tick-${position}`, own.length > 1 ? null : color, at, LINE), hit(own, at, context)];

@@ -4,6 +4,7 @@ import test from "node:test";
 
 import { speaker } from "../../../static/js/base/say.js";
 import { withEvents } from "../../../static/js/lane/system_marks.js";
+import { layout as stopsLayout } from "../../../static/js/lesson/stops.js";
 import { AT, layout } from "../../../static/js/lane/timeline.js";
 
 const rules = { kinds: ["k.expired", "k.isr"], at_once_us: 1_000_000 };
@@ -67,4 +68,17 @@ test("several that overlap are one with their number, and one of many says how m
 
 test("what is later than the line, or before it, is not on it", () => {
   assert.equal(ids([mark(160_000_000)]).some((id) => id.startsWith(`tick-${AT}`)), false);
+});
+
+test("in a lesson it stands between the stops, and at a stop in that one's caption", () => {
+  const captions = [20, 80].map((second) => ({ at_us: second * 1e6, stop_us: second * 1e6, text: {}, speed: 1 }));
+  const lesson = { captions, lasts_us: 80_000_000, meddled_us: null };
+  const found = stopsLayout({ ...view, lesson }, {
+    width: 600, say, system: [mark(50_000_000), mark(21_000_000), mark(120_000_000)],
+  });
+  const squares = found.filter(({ id }) => id.startsWith(`tick-${AT}`)).map(({ id }) => id);
+  assert.deepEqual(squares, [`tick-${AT}50000000`]);
+  const [first, second] = ["hit-1", "hit-2"].map((id) => found.find((shape) => shape.id === id)["data-tip"]);
+  assert.match(first, /\n0:21\.0 .*at 21/);
+  assert.doesNotMatch(second, /\n/);
 });
