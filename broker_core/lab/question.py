@@ -16,6 +16,8 @@ PAUSE_US = tuple(
 )
 """The end of a range belongs to the next one."""
 TIMES = ((0, 0), (1, 3), (4, 10), (11, 30), (31, 100), (101, 300), (301, 1_000), (1_001, None))
+FIGURES = ("partitions_moved", "keys_moved", "redelivered", "pause_us")
+"""What can be asked about."""
 Range = tuple[int, int | None]
 
 

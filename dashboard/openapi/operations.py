@@ -41,7 +41,7 @@ LABS, PAST, LANES, LOGS, STUDIES = "labs", "past", "lanes", "logs", "studies"
 GROUPS = (LABS, PAST, LANES, LOGS, STUDIES)
 LANE = {"lane": TEXT}
 LOOKED: Mapping[str, Json] = {
-    **dict.fromkeys(("at_us", "position", "until_us", "every_us", "count", "record"), WHOLE),
+    **dict.fromkeys(("at_us", "position", "until_us", "every_us", "count", "record", "next"), WHOLE),
     **dict.fromkeys(("panels", "key", "lane", "consumer", "thing", "of"), TEXT),
     "step": {"enum": list(look.STEPS)},
     "by": {"type": "integer", "minimum": -look.BY_MAX, "maximum": look.BY_MAX},

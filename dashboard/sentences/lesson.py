@@ -51,6 +51,10 @@ LESSON = {
     "lesson.meddled": _(
         "The run was changed by hand, last at {time}; checks describe this run, not the lesson's plan."
     ),
+    "lesson.skip": _("Skip"),
+    "lesson.ask.hint": _("What do you think? Keys 1 to 4 answer; Skip goes on."),
+    "lesson.keys.answer": _("answer the lesson's question (1 to 4)"),
+    "lesson.stop_asks": _("Frame {number}: {word}, {time}, with a question"),
     "lesson.after": _("Next lesson"),
     "lesson.all": _("All lessons"),
 }

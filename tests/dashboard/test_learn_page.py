@@ -218,8 +218,8 @@ def test_a_teachers_own_text_or_file_plays() -> None:
         (
             'do = "join"',
             'do = "jump"',
-            "line 57: step 2, do: must be one of join",
-            "第 57 行: step 2, do: 只能是其中之一：join",
+            "line 58: step 2, do: must be one of join",
+            "第 58 行: step 2, do: 只能是其中之一：join",
         ),
         ("lasts_s = 30", "lasts_s = long", "line 8: is not TOML", "第 8 行: 不是 TOML"),
     ],

@@ -1,6 +1,6 @@
 """A caption as a frame: what a lesson shows with it, and where its lab pauses so that it can be read.
 
-Part of a step's JSON, under "frame", all of it optional: `{"word", "stop_us", "page", "lane", "point", "plate", "speed"}`.
+Part of a step's JSON, under "frame", all of it optional: `{"word", "stop_us", "page", "lane", "point", "plate", "speed", "ask"}`.
 """
 
 import re
@@ -14,6 +14,7 @@ from broker_core.events import Json
 from broker_core.lab import fields
 from broker_core.lab.fields import refuse_unknown, whole
 from broker_core.lab.lesson.texts import Text, text_of
+from broker_core.lab.question import FIGURES
 
 STAGE, CLUSTER, GROUPS = "stage", "cluster", "groups"
 PULSAR, TUBEMQ, RABBITMQ = "pulsar", "tubemq", "rabbitmq"
@@ -39,7 +40,7 @@ KINDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 WORD_MAX, PLATE_MAX, PLATE_WORDS_MAX, POINT_MAX = 28, 28, 3, 80
 WAY_S = 3
 """How long a way from one frame to the next lasts for who watches, where its speed is not given."""
-_FIELDS = {"word", "stop_us", "page", "lane", "point", "plate", "speed"}
+_FIELDS = {"word", "stop_us", "page", "lane", "point", "plate", "speed", "ask"}
 _POINT = re.compile(r"[a-z_]+:[^\s:][^\n]*")
 
 
@@ -47,7 +48,8 @@ _POINT = re.compile(r"[a-z_]+:[^\s:][^\n]*")
 class Frame:
     """stop_us: where the lab pauses; None: at the caption. word: of its stop in the row of frames. page, lane: where
     it is seen; None: where the lesson is. point: the thing on the picture that the pointer shows, as "kind:id"; plate:
-    what stands beside it; None: the word. speed: of the way to it; None: such that the way lasts some seconds."""
+    what stands beside it; None: the word. speed: of the way to it; None: such that the way lasts some seconds. ask: what is asked
+    there about the lesson's next order, {"lane", "figure"}; figure None: the first that there is."""
 
     word: Text | None = None
     stop_us: int | None = None
@@ -56,6 +58,7 @@ class Frame:
     point: str | None = None
     plate: Text | None = None
     speed: float | None = None
+    ask: Json | None = None
 
     def to_json(self) -> Json:
         return {name: value for name in sorted(_FIELDS) if (value := getattr(self, name)) is not None}
@@ -110,7 +113,20 @@ def frame_from_json(
         point=point,
         plate=_plate(given, where) if "plate" in given else None,
         speed=_speed(given["speed"], f"{where}.speed") if "speed" in given else None,
+        ask=_ask(given["ask"], f"{where}.ask", lanes) if "ask" in given else None,
     )
+
+
+def _ask(raw: object, where: str, lanes: Collection[str]) -> Json:
+    if not isinstance(raw, dict):
+        raise CommandError(where, "must be an object")
+    refuse_unknown(raw, {"lane", "figure"}, f"{where}.", where)
+    lane, figure = raw.get("lane"), raw.get("figure")
+    if lane not in lanes:
+        raise CommandError(f"{where}.lane", "must be one of {choices}", choices=Names(lanes))
+    if figure is not None and figure not in FIGURES:
+        raise CommandError(f"{where}.figure", "must be one of {choices}", choices=Names(FIGURES))
+    return {"lane": lane, "figure": figure}
 
 
 def _plate(raw: Json, where: str) -> Text:

@@ -25,6 +25,8 @@ OWN_IDS = "lesson:"
 """How the ids of a lesson's own orders begin; the number of the step follows, from 1."""
 LASTS_US_MAX = 4 * 3600 * 1_000_000
 STEPS_MAX, CHECKS_MAX = 200, 60
+CHANGES = ("join", "leave", "crash", "rejoin", "pause", "resume", "slow")
+"""What a frame can ask about: who is there, and how fast they are."""
 ASKED_MAX = 10**15
 """What a check may ask of a number: more than any lab has, even of microseconds, and a float holds each whole
 number up to it."""
@@ -144,6 +146,10 @@ class Lesson:
         order = {"kind": PlayUntil.kind, "args": {"until_us": stop_us, "speed": speed}}
         return check_command({"command_id": f"{OWN_IDS}begin", **order})
 
+    def next_change(self, now_us: int) -> Step | None:
+        """The next step after now that orders something."""
+        return next((step for step in self.steps if step.order is not None and step.at_us > now_us), None)
+
     def stop_us(self, now_us: int, until_us: int) -> int:
         """`until_us`, or the time of a step or check between now and then, where a lab on its way stops for a
         moment."""
@@ -237,6 +243,7 @@ def _steps(
         order = _order(entry["order"], place, f"{here}.order", lanes, limits) if "order" in entry else None
         steps.append(Step(at_us, caption, order, frame))
     _check_stops(steps, where, lasts_us)
+    _check_asks(steps, where)
     return tuple(steps)
 
 
@@ -253,6 +260,28 @@ def _check_stops(steps: list[Step], where: str, lasts_us: int) -> None:
                 until=until_us / 1e6,
             )
         until_us = step.at_us - 1
+
+
+def _check_asks(steps: list[Step], where: str) -> None:
+    """What a frame asks about is a change that comes before the next frame's stop."""
+    for place, step in enumerate(steps):
+        if step.frame.ask is None:
+            continue
+        later = steps[place + 1 :]
+        until_us = next((each.stop_us for each in later if each.caption is not None), LASTS_US_MAX)
+        order = next((each for each in later if each.order is not None and each.at_us > step.stop_us), None)
+        if (
+            order is None
+            or order.order is None
+            or order.at_us > until_us
+            or order.order["kind"] not in CHANGES
+            or order.order["lane"] not in (ALL, step.frame.ask["lane"])
+        ):
+            raise CommandError(
+                f"{where}.{place}.frame.ask",
+                "asks about the next order, which must come before the next stop, for this lane, and be one of {choices}",
+                choices=Names(CHANGES),
+            )
 
 
 def _order(raw: object, place: int, where: str, lanes: Collection[str], limits: Limits) -> Json:

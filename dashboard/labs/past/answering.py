@@ -146,11 +146,22 @@ def _trial(look: Look, past: Past, kept: KeptLabs, check: Callable[[], None]) ->
     cut = past.journal.cut(look.at_us, look.until_position)
     lab, _events = kept.at(past, viewer, cut, check)
     try:
-        return {"position": lab.position, **whole(tried(lab, look.order, look.key), check)}
+        order = _next_order(lab, check) if look.is_next else look.order
+        return {"position": lab.position, **whole(tried(lab, order, look.key), check)}
     except CommandError as error:
         raise Refused(400, {error.field.removeprefix("args."): in_words(error)}) from error
     finally:
         kept.drop(viewer)
+
+
+def _next_order(lab: CoreLab, check: Callable[[], None]) -> Json:
+    """What the lab's lesson orders next; the lab is then at its time."""
+    lesson = lab.scenario.lesson
+    step = None if lesson is None else lesson.next_change(lab.now_us)
+    if step is None or step.order is None:
+        raise CommandError("next", "there is no lesson here that orders something more")
+    whole(lab.advancing(step.at_us), check)
+    return {name: step.order[name] for name in ("kind", "lane", "consumer", "args")}
 
 
 def _passport(look: Look, past: Past, kept: KeptLabs, check: Callable[[], None]) -> Json:

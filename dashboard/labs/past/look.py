@@ -2,7 +2,7 @@
 
 VIEW   at_us, position?, panels?, step? and by?               FRAMES   at_us, until_us, every_us, panels?      MARKS  only?
 LOG    at_us, position?, look? and what is asked of the log page
-TRIAL  at_us?, position?, key?, kind? with lane?, consumer?, count?      PASSPORT  at_us?, position?, record? or key?
+TRIAL  at_us?, position?, key?, next? or kind? with lane?, consumer?, count?      PASSPORT  at_us?, position?, record? or key?
 WHY    at_us?, position?, lane, thing                          CODE   at_us?, position?, lane, of
 """
 
@@ -18,6 +18,7 @@ from django.utils.translation import gettext as _
 from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.lab.commands import check_command
+from broker_core.lab.lesson.lesson import CHANGES
 from broker_core.lab.panels import PANELS
 from broker_core.lab.why.answer import THING_MAX
 from dashboard.errors import Refused, in_words, listed
@@ -29,8 +30,6 @@ VIEW, FRAMES, MARKS, TRIAL, PASSPORT, WHY = "view", "frames", "marks", "trial", 
 LOG, CODE = "log", "code"
 SYSTEM_ONLY = "system"
 STEPS = ("record", "message", "event", "change")
-CHANGES = ("join", "leave", "crash", "rejoin", "pause", "resume", "slow")
-"""What can be tried: who is there, and how fast they are."""
 KEY_MAX = 200
 BY_MAX = 1_000
 FRAMES_MAX = 100
@@ -38,7 +37,7 @@ FIELDS = {
     VIEW: ("at_us", "position", "panels", "step", "by", "look"),
     FRAMES: ("at_us", "until_us", "every_us", "panels", "look"),
     MARKS: ("only", "look"),
-    TRIAL: ("at_us", "position", "key", "kind", "lane", "consumer", "count", "look"),
+    TRIAL: ("at_us", "position", "key", "next", "kind", "lane", "consumer", "count", "look"),
     PASSPORT: ("at_us", "position", "record", "key", "look"),
     LOG: ("at_us", "position", "look"),
     WHY: ("at_us", "position", "lane", "thing", "look"),
@@ -51,12 +50,12 @@ _BY = re.compile(r"[+-]?[0-9]{1,6}")
 
 
 class Look(msgspec.Struct, frozen=True):
-    """until_position: None: all that was ordered at at_us belongs to it. step, by: how far from there. look: whose
-    it is; number: which one of theirs. deadline: when nobody waits for it any more, seconds since 1970.
-    order: what is tried there, None: nothing. key: who has it, or what became of its newest record; record: what
-    became of this one; without either, of one that was sent some time ago. place: whose log is looked at, as the
-    address of its page says it. thing: of this lane, why it is so, or which algorithm. only: of the marks those of
-    the system."""
+    """until_position: None: all that was ordered at at_us belongs to it. step, by: how far from there. look: whose it
+    is; number: which one of theirs. deadline: when nobody waits for it any more, seconds since 1970. order: what is
+    tried there, None: nothing; is_next: the lesson's next order, at its own time. key: who has it, or what became
+    of its newest record; record: what became of this one; without either, of one that was sent some time ago.
+    place: whose log is looked at, as the address of its page says it. thing: of this lane, why it is so, or which
+    algorithm. only: of the marks those of the system."""
 
     lab: str
     kind: str
@@ -75,6 +74,7 @@ class Look(msgspec.Struct, frozen=True):
     key: str | None = None
     record: int | None = None
     place: dict[str, str] = {}
+    is_next: bool = False
     lane: str = ""
     thing: str = ""
     only: str = ""
@@ -99,7 +99,7 @@ def look_of(lab: Lab, kind: str, query: Mapping[str, str]) -> Look:
         "look": _look(query.get("look")),
     }
     if kind == TRIAL:
-        given |= {"key": _key(query.get("key")), "order": _order(query)}
+        given |= {"key": _key(query.get("key")), "order": _order(query), "is_next": _is_next(query)}
     if kind == PASSPORT:
         given |= {"key": _key(query.get("key")), "record": _record(query)}
     if "only" in query:
@@ -177,6 +177,12 @@ def _record(query: Mapping[str, str]) -> int | None:
     if not (text.isascii() and text.isdigit() and len(text) <= 15):
         raise Refused(400, {"record": _("must be a whole number of 0 or more")})
     return int(text) if "record" in query else None
+
+
+def _is_next(query: Mapping[str, str]) -> bool:
+    if "next" in query and (query["next"] != "1" or "kind" in query):
+        raise Refused(400, {"next": _("must be 1, and stands without a change of one's own")})
+    return "next" in query
 
 
 def _order(query: Mapping[str, str]) -> Json | None:

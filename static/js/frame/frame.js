@@ -8,6 +8,7 @@ import { createTakeMenus } from "../take/menu.js";
 import { aboutLab } from "./about.js";
 import { createBand } from "./band.js";
 import { createLabBar } from "./lab_bar.js";
+import { createAsk } from "./lesson_ask.js";
 import { createPredict } from "./predict.js";
 import { createProjector } from "./projector.js";
 
@@ -17,7 +18,9 @@ const NOTHING = { read: () => ({}), show: () => {} };
 // it is about all. own(say): what the page adds to the story, as storyOf has it. link: what is chosen on the page, as
 // createTransport has it.
 export function createFrame({ current, send, redraw, notice, past, lane = null, own = () => null, link = NOTHING }) {
-  const guide = createGuide({ send, current, past, lane });
+  const question = document.getElementById("lesson-ask")
+    && createAsk({ past, current, changed: () => guide?.draw() });
+  const guide = createGuide({ send, current, past, lane, question });
   const bar = createLabBar({ notice, onNamed: () => transport.reload() });
   const transport = createTransport({ send, current, redraw, notice, past, link, guide, rename: bar.open });
   const band = createBand({ current, lane, own });

@@ -16,8 +16,8 @@ const $ = (id) => document.getElementById(id);
 const SWIPE_LEAST = 60, SPEED_LEAST = 0.1, SPEED_MOST = 20;
 
 // send(near, order), past: as createTransport has them. current(): the view. lane: of the page, null on the Stage.
-// null where the lab plays no lesson.
-export function createGuide({ send, current, past, lane }) {
+// question: what a frame asks. null where the lab plays no lesson.
+export function createGuide({ send, current, past, lane, question }) {
   if (!$("frames") || !isInFrames(current())) return null;
   const next = $("next"), back = $("back-frame"), now = () => past.now() ?? current();
   const { next_lesson: after } = page.frame;            // of the course; null after the last, and after one's own
@@ -53,6 +53,7 @@ export function createGuide({ send, current, past, lane }) {
 
   function nextCode({ next: stop }) {
     if (isOver()) return after ? "lesson.after" : "lesson.all";
+    if (question.isOpen()) return "lesson.skip";
     return stop?.frame === null ? "lesson.to_end" : "lesson.next";
   }
 
@@ -115,6 +116,7 @@ export function createGuide({ send, current, past, lane }) {
     back.disabled = place.before === null;
     setAttribute($("story"), "data-way", String(isOnWay(view)));
     openLane(view);
+    question.draw(frameShown(view));
     showPointer();
   }
 
@@ -126,6 +128,7 @@ export function createGuide({ send, current, past, lane }) {
     { keys: ["pageup"], says: "keys.frame_back", act: goBack },
     { keys: ["arrowright"], act: byArrow(goNext) },
     { keys: ["arrowleft"], act: byArrow(goBack) },
+    ...question.bindings,
   ];
   onSwipe($("main"), (by) => (by < 0 ? goNext() : goBack()));
   next.addEventListener("click", () => (isOver() ? location.assign(after?.url ?? $("to-learn").href) : goNext()));

@@ -58,20 +58,19 @@ export function layout(view, { width, say, shownUs = null, system = [], language
   const ticks = systemTicks(view, system, [0, view.at_us]), context = { view, say, language };
   const isAt = (tick, { x }) => Math.abs(x - xOf(places, tick.at_us)) <= R + BESIDE;
   shapes.push(...squares(ticks.filter((tick) => !stops.some((stop) => isAt(tick, stop))), places, context));
-  for (const { number, x } of stops) {
+  for (const { number, frame, x } of stops) {
     const state = number === place.number && place.at ? "current" : number <= place.number ? "done" : "due";
-    if (state === "current") {
-      shapes.push({ id: `rim-${number}`, tag: "circle", cx: x, cy: LINE, r: R + 3, class: "stop rim" });
-    }
+    if (state === "current") shapes.push({ id: `rim-${number}`, ...sign(x, R + 3, frame.ask), class: "stop rim" });
+    const text = frame.ask ? "?" : String(number);
     shapes.push(
-      { id: `stop-${number}`, tag: "circle", cx: x, cy: LINE, r: R, class: `stop ${state}` },
-      { id: `stop-${number}-n`, tag: "text", x, y: LINE + 4.5, class: `n mid stop-n ${state}`, text: String(number) },
+      { id: `stop-${number}`, ...sign(x, R, frame.ask), class: `stop ${state}` },
+      { id: `stop-${number}-n`, tag: "text", x, y: LINE + 4.5, class: `n mid stop-n ${state}`, text },
     );
   }
   shapes.push(...words(stops, place, width, say));
   for (const stop of stops) {
-    const { number, frame, at_us: atUs, x } = stop;
-    const label = say("lesson.stop", { number, word: wordOf(frame, say), time: clock(atUs) });
+    const { number, frame, at_us: atUs, x } = stop, code = frame.ask ? "lesson.stop_asks" : "lesson.stop";
+    const label = say(code, { number, word: wordOf(frame, say), time: clock(atUs) });
     const tip = [label, ...told(ticks.filter((tick) => isAt(tick, stop)), context)].join("\n");
     shapes.push({
       id: `hit-${number}`, tag: "rect", x: x - 18, y: 0, width: 36, height: 32, rx: 4, class: "hit", role: "button",
@@ -90,6 +89,11 @@ function squares(ticks, places, context) {
     return [...square(`tick-${position}`, own.length > 1 ? null : color, at, LINE), hit(own, at, context)];
   });
 }
+
+// One that asks is a square.
+const sign = (x, r, asks) => asks
+  ? { tag: "rect", x: x - r, y: LINE - r, width: 2 * r, height: 2 * r, rx: 4 }
+  : { tag: "circle", cx: x, cy: LINE, r };
 
 const wordOf = ({ word, stop_us: atUs }, say) => word?.[say("lesson.language")] ?? clock(atUs);
 

@@ -6,9 +6,11 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from dashboard.errors import Refused
 from dashboard.labs.past.answering import answered
 from dashboard.labs.past.kept import KeptLabs
 from dashboard.labs.past.look import KEY_MAX, TRIAL, Look, look_of
+from dashboard.lessons import lesson_open
 from dashboard.models import Lab
 from tests.dashboard.world import World
 
@@ -27,7 +29,7 @@ def lab(world: World) -> Lab:
 
 
 def tried(lab: Lab, kept: KeptLabs | None = None, **rest: Any) -> tuple[int, Any]:
-    look = Look(lab=lab.pk, kind=TRIAL, language="en", look="x", at_us=lab.clock_floor_us, **rest)
+    look = Look(lab=lab.pk, kind=TRIAL, language="en", look="x", **{"at_us": lab.clock_floor_us, **rest})
     status, text = answered(look, kept or KeptLabs(), lambda: None)
     return status, json.loads(text)
 
@@ -83,3 +85,21 @@ def test_what_names_no_moment_is_tried_at_the_present(lab: Lab) -> None:
     assert look.at_us == json.loads(lab.view.text)["at_us"] and look.until_position is None
     assert look.order == {"command_id": "trial", "kind": "leave", "lane": "all", "consumer": "c1", "args": {}}
     assert look_of(lab, TRIAL, {"key": "k1", "at_us": "1000"}).at_us == 1000
+
+
+def test_a_lessons_next_order_is_tried_at_its_own_time(world: World, lab: Lab) -> None:
+    refused = tried(lab, is_next=True)
+    assert refused[0] == 400 and list(refused[1]["fields"]) == ["next"]
+    played = lesson_open(name="pulsar_ring_join", visitor=None, address="").lab
+    world.transport.watching.add(played.pk)
+    world.run(14.0)
+    told = tried(played, at_us=13_000_000, is_next=True)[1]
+    assert told["at_us"] == 15_000_000 and told["order"]["kind"] == "join"
+    assert told["lanes"]["pulsar"]["outcome"]["questions"][0]["figure"] == "keys_moved"
+
+
+@pytest.mark.parametrize("query", [{"next": "2"}, {"next": "1", "kind": "join"}])
+def test_the_next_order_stands_alone(lab: Lab, query: dict[str, str]) -> None:
+    with pytest.raises(Refused) as refused:
+        look_of(lab, TRIAL, query)
+    assert list(refused.value.fields) == ["next"]
