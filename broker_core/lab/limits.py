@@ -14,7 +14,7 @@ class Limits:
     records_per_second_max: int = 5_000
     keys_max: int = 1_000_000
     service_per_second_max: int = 100_000
-    parts_max: int = 80_000
+    parts_max: int = 110_000
 
 
 DEFAULT_LIMITS = Limits()

@@ -22,15 +22,15 @@ HIGH = DEFAULT_LIMITS.parts_max
 CLICK_S = 3 * 0.5
 """Three times the bar, in CPU time."""
 LARGEST = {
-    "a group of 512 members": {"consumers": 512, "lanes": [{"model": "kafka", "partitions": 120}]},
+    "a group of 512 members": {"consumers": 512, "lanes": [{"model": "kafka", "partitions": 180}]},
     "connections to 100 brokers": {
-        "consumers": 160,
+        "consumers": 225,
         "lanes": [{"model": "tubemq", "partitions": 1_000, "brokers": 100}],
     },
-    "points of a ring": {"consumers": 150, "lanes": [{"model": "pulsar", "points": 1_000}]},
+    "points of a ring": {"consumers": 205, "lanes": [{"model": "pulsar", "points": 1_000}]},
     "partitions under Failover": {
         "consumers": 3,
-        "lanes": [{"model": "pulsar", "algorithm": "failover", "partitions": 550}],
+        "lanes": [{"model": "pulsar", "algorithm": "failover", "partitions": 660}],
     },
 }
 
@@ -145,7 +145,7 @@ def test_a_command_that_makes_a_cluster_too_large_is_refused_at_its_field(world:
 
 
 def test_consumers_count_against_a_lab_when_they_join_and_no_longer_when_they_have_left(world: World) -> None:
-    lab = world.open(workload=UNIFORM, consumers=300, lanes=[{"model": "kafka", "partitions": 200}])
+    lab = world.open(workload=UNIFORM, consumers=390, lanes=[{"model": "kafka", "partitions": 220}])
     world.run(0.3)
     with pytest.raises(Refused) as refused:
         world.order(lab, "join", args={"count": 100})
@@ -227,3 +227,11 @@ def test_ordinary_labs_and_a_classroom_of_them_are_far_within_the_limits(setting
     assert demo.parts < HIGH / 50
     assert 250 * demo.parts < settings.LABS_PARTS_ADDRESS_MAX <= settings.LABS_PARTS_MAX
     assert services.lab_open(request={"workload": UNIFORM, "consumers": 512}).lab.parts <= HIGH
+    lanes = [
+        {"model": "rabbitmq"},
+        {"model": "pulsar"},
+        {"model": "kafka", "partitions": 64, "brokers": 9, "replication_factor": 3},
+        {"model": "tubemq", "partitions": 64, "brokers": 8},
+    ]
+    crowd = services.lab_open(request={"workload": UNIFORM, "consumers": 512, "lanes": lanes}).lab
+    assert 0.9 * HIGH < crowd.parts <= HIGH
