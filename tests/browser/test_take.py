@@ -108,13 +108,18 @@ def test_a_table_behind_a_fold_and_the_tab_in_front_can_be_taken_too(demo: Page)
     _name, table = take(demo, "Skew over time", "Table as CSV")
     rows = list(csv.DictReader(io.StringIO(table.decode("utf-8-sig"))))
     seconds = [f"0:{second:02}" for second in range(len(rows), 0, -1)]
-    assert len(rows) >= 4 and [row["virtual time"] for row in rows] == seconds and set(rows[0]) == {
-        "virtual time",
-        "Pulsar",
-        "Kafka",
-        "TubeMQ",
-        "RabbitMQ",
-    }
+    assert (
+        len(rows) >= 4
+        and [row["virtual time"] for row in rows] == seconds
+        and set(rows[0])
+        == {
+            "virtual time",
+            "Pulsar",
+            "Kafka",
+            "TubeMQ",
+            "RabbitMQ",
+        }
+    )
     demo.goto(f"{demo.url}tubemq/")
     demo.wait_for_selector("#take-more-title")
     demo.click("#tab-first")
