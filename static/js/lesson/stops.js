@@ -1,6 +1,6 @@
 // The frames of a lesson as numbered stops at equal distances, with a word each, in the place of the line of time.
 // Between two stops the line is as long as any other, however much time is between them. What the system did on its own
-// is an open square between them; what stands at a stop is told in its caption.
+// is an open square between them; what stands at a stop is in its caption.
 
 import { clock } from "../base/say.js";
 import { draw, round } from "../drawing/shapes.js";
