@@ -53,6 +53,28 @@ def moved_share(before: Slices, after: Slices, space: int, first_slot: int = 0) 
     return Fraction(moved, space - first_slot)
 
 
+def moved_ranges(before: Slices, after: Slices, space: int, first_slot: int = 0) -> list[Range]:
+    """The slots first_slot .. space - 1 whose owner differs between the two assignments, as ranges with both ends
+    inclusive, ascending; a slice of several owners counts as a whole.
+
+    >>> moved_ranges(([15], ["a"]), ([7, 15], ["b", "a"]), 16)
+    [(0, 7)]
+    """
+    (old_bounds, old), (new_bounds, new) = _unrolled(before, space), _unrolled(after, space)
+    highs = [int(high) for high in np.union1d(old_bounds, new_bounds) if high >= first_slot]
+    found: list[Range] = []
+    low = first_slot
+    for high in highs:
+        was, now = old[int(np.searchsorted(old_bounds, high))], new[int(np.searchsorted(new_bounds, high))]
+        if was != now:
+            if found and found[-1][1] == low - 1:
+                found[-1] = found[-1][0], high
+            else:
+                found.append((low, high))
+        low = high + 1
+    return found
+
+
 def taken_ranges(before: Mapping[str, Ranges], after: Mapping[str, Ranges]) -> dict[str, list[Range]]:
     """What each owner had before and has no longer: ranges with both ends inclusive, ascending; owners that
     lost nothing are absent.

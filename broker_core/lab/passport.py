@@ -5,12 +5,11 @@
 The lab is a copy that nobody needs any more. Watching changes nothing, so a passport shows what did happen.
 """
 
-from collections.abc import Mapping
-
 from broker_core.clock import SECOND_US
 from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.lab.lab import Lab
+from broker_core.lab.shared.in_flight import Unwatched
 from broker_core.lab.shared.lane import Lane
 from broker_core.lab.trial import home
 from broker_core.lab.workload.base import Workload
@@ -21,15 +20,12 @@ FOLLOWED_US = 300 * SECOND_US
 SEARCH = 4_096
 
 
-class Stamps:
+class Stamps(Unwatched):
     """What a lane's programs did with one message: steps, as {kind: received | dropped | done, at_us, consumer}."""
 
     def __init__(self, lane: Lane, message: int) -> None:
         self.lane, self.message = lane, message
         self.steps: list[Json] = []
-
-    def arrived(self, message: int, code: int, would_wait: bool) -> None:
-        """It is in the lab's plan when it is sent."""
 
     def received(self, program: str, message: int, now_us: int) -> None:
         self._stamp("received", program, message, now_us)
@@ -39,12 +35,6 @@ class Stamps:
 
     def dropped(self, program: str, message: int, now_us: int) -> None:
         self._stamp("dropped", program, message, now_us)
-
-    def let_go(self, program: str, now_us: int) -> None:
-        """Whoever gets the message next has it again."""
-
-    def stopped(self, units: Mapping[str, int], now_us: int) -> None:
-        """Of partitions, and not of a message."""
 
     def _stamp(self, kind: str, program: str, message: int, now_us: int) -> None:
         if message != self.message:

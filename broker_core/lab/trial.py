@@ -8,15 +8,19 @@ than its journal.
 
 from broker_core.clock import SECOND_US
 from broker_core.events import Json
+from broker_core.hashing.hash_range import moved_ranges
 from broker_core.lab.lab import Lab
 from broker_core.lab.messages import Sent
 from broker_core.lab.pieces import Pieces
 from broker_core.lab.question import questions_of
+from broker_core.lab.shared.in_flight import Unwatched
 from broker_core.lab.shared.lane import Lane
 
 REST_MAX_US = 240 * SECOND_US
 """So long a lane may take: twice the longest time-out of a scenario's defaults."""
 LOOK_US = SECOND_US // 4
+RANGES_MAX = 600
+"""More pieces of a hash space than that cannot be told apart on a picture."""
 KEY_POSITION = 1 << 39
 """In place of a command's position, beyond all of a journal: of the message that makes a key known to the lab."""
 
@@ -34,16 +38,17 @@ def tried(lab: Lab, order: Json | None, key: str | None) -> Pieces[Json]:
         for lane in lab.lanes.values()
     }
     if order is not None:
+        moving = list(lab.lanes_of(order.get("lane", "all")))
+        before = {lane.id: Shown(lane) for lane in moving}
         yield from lab.submitting({"command_id": "what-if", **order})
-        moving = lab.lanes_of(order.get("lane", "all"))
         while moving and lab.now_us < at_us + REST_MAX_US:
             yield from lab.advancing(lab.now_us + LOOK_US)
             for lane in [each for each in moving if not each.is_changing]:
                 moving.remove(lane)
-                lanes[lane.id]["outcome"] = _outcome(lane, lab.now_us - at_us)
+                lanes[lane.id]["outcome"] = _outcome(lane, lab.now_us - at_us, before[lane.id])
                 lanes[lane.id]["key"]["after"] = home(lane, code)
         for lane in moving:
-            lanes[lane.id]["outcome"] = _outcome(lane, None)
+            lanes[lane.id]["outcome"] = _outcome(lane, None, before[lane.id])
             lanes[lane.id]["key"]["after"] = home(lane, code)
     return {"at_us": at_us, "order": order, "lanes": lanes}
 
@@ -63,15 +68,52 @@ def home(lane: Lane, code: int | None) -> Json | None:
     return {name: route[name] for name in ("hash", "unit", "consumer", "waits")}
 
 
-def _outcome(lane: Lane, rest_us: int | None) -> Json:
+class Shown(Unwatched):
+    """What of a lane's picture can be marked, as it was before the change: its partitions, its slices, and the messages
+    that are out with consumers; and which of those came again."""
+
+    def __init__(self, lane: Lane) -> None:
+        picture = lane.reads.picture()
+        self.units = list(picture.get("partitions") or {})
+        self.space = lane.reads.space()
+        held = picture.get("in_flight") or {}
+        self.out = {
+            item["record"] for items in held.values() for item in items if item and item["record"] >= 0
+        }
+        self.again: set[int] = set()
+        lane.traffic.watch = self
+
+    def received(self, program: str, message: int, now_us: int) -> None:
+        if message in self.out:
+            self.again.add(message)
+
+    def marks(self, lane: Lane, moved_units: list[str]) -> Json:
+        """{partition, slot, record: {total, true} or None where the picture has none}. total: how many could be marked;
+        true: those that the change is about: partitions and ranges of slots that another consumer has, messages that
+        came again."""
+        space, slots = lane.reads.space(), None
+        if self.space is not None and space is not None and space[2] == self.space[2]:
+            (was, owners, size, first), (now, others, _size, _first) = self.space, space
+            ranges = moved_ranges((was, owners), (now, others), size, first)
+            slots = {"total": len(was), "true": ranges} if len(ranges) <= RANGES_MAX else None
+        return {
+            "partition": {"total": len(self.units), "true": moved_units} if self.units else None,
+            "slot": slots,
+            "record": {"total": len(self.out), "true": sorted(self.again)} if self.out else None,
+        }
+
+
+def _outcome(lane: Lane, rest_us: int | None, before: Shown) -> Json:
     """rest_us: how long after the change the lane was seen at rest; None: not within REST_MAX_US. stopped: the
-    partitions that nobody reads then. moved_units: those that another consumer has. bill: `Bill.to_view`."""
+    partitions that nobody reads then. moved_units: those that another consumer has. bill: `Bill.to_view`. marks:
+    `Shown.marks`."""
     bill, view = lane.ledger.bill, lane.ledger.bill_view()
-    stopped = sorted(lane.reads.stopped())
+    stopped, moved = sorted(lane.reads.stopped()), [] if bill is None else list(bill.moved_units)
     return {
         "rest_us": rest_us,
         "stopped": stopped,
-        "moved_units": [] if bill is None else list(bill.moved_units),
+        "moved_units": moved,
+        "marks": before.marks(lane, moved),
         "bill": view,
         "questions": [] if view is None else questions_of(view, lane.keys_have_owners, bool(stopped)),
     }

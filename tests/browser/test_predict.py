@@ -1,8 +1,10 @@
 """Stories of what is asked of a copy of the lab: Predict, who has a key, and a record's way."""
 
+import re
+
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import wait_text
+from tests.browser.conftest import save, wait_text
 
 WORKED_OUT_MS = 40_000  # a copy of the lab runs in a worker that may just have been started
 
@@ -85,3 +87,60 @@ def test_the_newest_record_of_a_key_is_followed_from_the_lane(page: Page) -> Non
     page.fill("#kafka [data-who] input", "N14242")
     page.click("#kafka [data-follow]", timeout=WORKED_OUT_MS)
     expect(page.locator("#passport-line")).to_contain_text("with key N14242", timeout=WORKED_OUT_MS)
+
+
+def asked(page: Page, lane: str, change: str) -> None:
+    page.keyboard.press("q")
+    page.select_option("#predict-form [name=lane]", lane)
+    page.select_option("#predict-form [name=change]", change)
+    page.click("#predict-form .go")
+    expect(page.locator("#predict-mark")).to_be_visible(timeout=WORKED_OUT_MS)
+    page.click("#predict-mark")
+    expect(page.locator("#marking")).to_be_visible()
+
+
+def test_partitions_are_marked_on_the_picture_and_judged(page: Page) -> None:
+    asked(page, "kafka", "leave c2")
+    expect(page.locator("#marking-ask")).to_contain_text("Which of the 12 partitions")
+    page.wait_for_function("() => document.body.hasAttribute('data-past')")
+    drawn = page.locator("#kafka [data-picture] rect[rx='2'][fill*='--id-']")
+    boxes = [drawn.nth(at).bounding_box() for at in range(drawn.count())]
+    cell = max((box for box in boxes if box), key=lambda box: box["width"])  # the swatches are smaller
+    page.mouse.click(cell["x"] + cell["width"] / 2, cell["y"] + cell["height"] / 2)
+    expect(page.locator("#marking-told")).to_have_text("1 marked.")
+    expect(page.locator(".marks rect.marked")).to_have_count(1)
+    assert page.locator(".why-panel:visible, #why:visible").count() == 0, "a mark is no question"
+    page.fill("#marking-names", "3 4 5 99")
+    expect(page.locator("#marking-told")).to_have_text("3 marked.")
+    save(page, "marking")
+    page.keyboard.press("Enter")
+    told = page.text_content("#marking-told") or ""
+    right, missed, wrong, whole = (int(number) for number in re.findall(r"\d+", told))
+    assert right + wrong == 3 and right + missed == whole
+    expect(page.locator(".marks rect")).to_have_count(right + missed + wrong)
+    save(page, "marking-told")
+    page.click("#marking-end")
+    expect(page.locator("#marking")).to_be_hidden()
+    expect(page.locator(".marks rect")).to_have_count(0)
+
+
+def test_slices_and_messages_are_marked_too(page: Page) -> None:
+    asked(page, "pulsar", "leave c2")
+    expect(page.locator("#marking-ask")).to_contain_text("Which slices")
+    picture = page.locator("#pulsar [data-picture]").bounding_box()
+    assert picture is not None
+    page.mouse.click(
+        picture["x"] + picture["width"] / 2 + picture["height"] * 0.38, picture["y"] + picture["height"] / 2
+    )
+    expect(page.locator("#marking-told")).to_have_text("1 marked.")
+    page.click("#marking-show")
+    expect(page.locator("#marking-told")).to_contain_text("will move")
+    page.click("#marking-end")
+    asked(page, "rabbitmq", "leave c2")
+    expect(page.locator("#marking-ask")).to_contain_text("will come again")
+    page.click("#language")
+    expect(page.locator("#marking-ask")).to_contain_text("重新投递")
+    page.click("#marking-show")
+    assert page.locator(".marks rect.missed").count() == int(
+        re.findall(r"\d+", page.text_content("#marking-told") or "")[0]
+    )

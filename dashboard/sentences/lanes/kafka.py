@@ -28,7 +28,7 @@ KAFKA = {
         "The new assignment is out; {paused} of {partitions} partitions {paused?is|are} still paused."
     ),
     "kafka.held_up": _(
-        "The rebalance is stuck until {silent}'s old session expires; {paused} of {partitions} "
+        "Stuck until {silent}'s old session expires; {paused} of {partitions} "
         "partitions {paused?is|are} paused."
     ),
     "kafka.leader_silent": _(

@@ -9,6 +9,7 @@ import { aboutLab } from "./about.js";
 import { createBand } from "./band.js";
 import { createLabBar } from "./lab_bar.js";
 import { createAsk } from "./lesson_ask.js";
+import { createMarking } from "./marking.js";
 import { createPredict } from "./predict.js";
 import { createProjector } from "./projector.js";
 
@@ -17,9 +18,12 @@ const NOTHING = { read: () => ({}), show: () => {} };
 // current(), send(near, order), redraw(), notice, past: as createTransport has them. lane: the page's own, null where
 // it is about all. own(say): what the page adds to the story, as storyOf has it. link: what is chosen on the page, as
 // createTransport has it.
-export function createFrame({ current, send, redraw, notice, past, lane = null, own = () => null, link = NOTHING }) {
+export function createFrame({
+  current, send, redraw, notice, past, lane = null, own = () => null, link = NOTHING, thingAt = null,
+}) {
+  const marking = createMarking({ current, past, thingAt });
   const question = document.getElementById("lesson-ask")
-    && createAsk({ past, current, changed: () => guide?.draw() });
+    && createAsk({ past, current, marking, changed: () => guide?.draw() });
   const guide = createGuide({ send, current, past, lane, question });
   const bar = createLabBar({ notice, onNamed: () => transport.reload() });
   const transport = createTransport({ send, current, redraw, notice, past, link, guide, rename: bar.open });
@@ -33,10 +37,11 @@ export function createFrame({ current, send, redraw, notice, past, lane = null, 
   function draw(isForced) {
     band.draw();
     projector.draw(isForced);
+    marking.write();
     guide?.draw();
     transport.draw(isForced);
   }
-  const predict = createPredict({ current, send, past, lane });
+  const predict = createPredict({ current, send, past, lane, marking });
   bindKeys([{ keys: ["q"], says: "predict", act: predict.open }]);
   return { draw, step: transport.step };
 }

@@ -12,8 +12,9 @@ import { createTrial } from "./trial.js";
 
 const $ = (id) => document.getElementById(id);
 
-// past: as createTransport has it. current(): the view. changed(): it is answered, or not open any more.
-export function createAsk({ past, current, changed }) {
+// past: as createTransport has it. current(): the view. changed(): it is answered, or not open any more. marking: on
+// the picture.
+export function createAsk({ past, current, changed, marking }) {
   const box = $("lesson-ask"), trial = createTrial("lesson", past), asked = new Map();   // by the frame's stop
   let shown = null, drawn = "", last = null;
 
@@ -28,9 +29,9 @@ export function createAsk({ past, current, changed }) {
 
   async function find({ stop_us: at, ask: { lane, figure } }) {
     try {
-      const { order, at_us: atUs, lanes } = await trial({ next: "1" }), { outcome } = lanes[lane] ?? {};
+      const told = await trial({ next: "1" }), { order, at_us: atUs, lanes } = told, { outcome } = lanes[lane] ?? {};
       const question = outcome?.questions.find((each) => each.figure === figure) ?? outcome?.questions[0];
-      if (question) asked.set(at, { lane, order, outcome, question, atUs, chosen: null });
+      if (question) asked.set(at, { told, lane, order, outcome, question, atUs, chosen: null });
       write();
       changed();
     } catch {
@@ -65,6 +66,7 @@ export function createAsk({ past, current, changed }) {
     const words = chosen === null ? say("lesson.ask.hint")
       : sentences(truthWords({ question, chosen, outcome, atClock: clock(atUs) }, say));
     setText($("ask-truth"), words);
+    $("ask-mark").hidden = chosen !== null || !marking.canMark(outcome);
   }
 
   function choose(at) {
@@ -79,6 +81,10 @@ export function createAsk({ past, current, changed }) {
   $("ask-answers").addEventListener("click", ({ target }) => {
     const button = target.closest("[data-answer]");
     if (button) choose(Number(button.dataset.answer));
+  });
+  $("ask-mark").addEventListener("click", () => {
+    const { told, lane, order } = open();
+    marking.start({ told, lane, change: { kind: order.kind, consumer: order.consumer } });
   });
   onLanguage(write);
   const bindings = [1, 2, 3, 4].map((number) => ({

@@ -10,8 +10,8 @@ import { createTrial, isOvertaken, reasonOf } from "./trial.js";
 
 const $ = (id) => document.getElementById(id);
 
-// lane: the page's own, null where it is about all. send(near, order): makes the change.
-export function createPredict({ current, send, past, lane }) {
+// lane: the page's own, null where it is about all. send(near, order): makes the change. marking: on the picture.
+export function createPredict({ current, send, past, lane, marking }) {
   const dialog = $("predict-dialog"), form = $("predict-form"), trial = createTrial("predict", past);
   let asked = null, chosen = null, place = 0;   // place: which of the lane's questions
 
@@ -44,7 +44,7 @@ export function createPredict({ current, send, past, lane }) {
       const told = await trial({ kind: made.kind, consumer: made.consumer, count, lane: id });
       const { outcome } = told.lanes[id];
       place %= outcome.questions.length;
-      asked = { change: made, lane: id, outcome, question: outcome.questions[place], atUs: told.at_us };
+      asked = { told, change: made, lane: id, outcome, question: outcome.questions[place], atUs: told.at_us };
       write();
       $("predict-question").focus();
     } catch (error) {
@@ -70,6 +70,7 @@ export function createPredict({ current, send, past, lane }) {
       return button;
     }));
     $("predict-acts").hidden = chosen === null;
+    $("predict-mark").hidden = chosen !== null || !marking.canMark(outcome);
     const lines = chosen === null ? [] : truthWords({ question, chosen, outcome, atClock: clock(atUs) }, say);
     $("predict-truth").replaceChildren(...lines.map((textContent, at) =>
       Object.assign(document.createElement("p"), { textContent, className: at ? "s m" : "verdict" }),
@@ -99,6 +100,10 @@ export function createPredict({ current, send, past, lane }) {
     if (!(event.key >= "1" && event.key <= "4") || event.target.closest("select")) return;
     choose(Number(event.key) - 1);
     event.preventDefault();
+  });
+  $("predict-mark").addEventListener("click", () => {
+    dialog.close();
+    marking.start(asked);
   });
   $("predict-again").addEventListener("click", (event) => {
     place += 1;

@@ -15,7 +15,7 @@ const $ = (id) => document.getElementById(id);
 // A lab that broke down moves no more; the page knew when it opened, or a frame has said so since.
 export const isStopped = (view) => Boolean(page.stopped || view.feed?.failed);
 
-export function createControls({ view, laneOf, redraw, past, link }) {
+export function createControls({ view, laneOf, redraw, past, link, thingAt }) {
   const notice = createNotice($("notice")), remark = takeRemark(page.lab);
   if (remark) notice(remark, { near: $("share"), kind: "done" });
   if (page.refused) {
@@ -27,7 +27,7 @@ export function createControls({ view, laneOf, redraw, past, link }) {
   const { command, copyTo, moveTo } = createOrders({ isStopped: () => isStopped(view()), notice, past });
 
   const add = (count, near) => command(near, { kind: "join", args: { count } });
-  const frame = createFrame({ send: command, current: view, redraw, notice, past, link });
+  const frame = createFrame({ send: command, current: view, redraw, notice, past, link, thingAt });
 
   $("add").addEventListener("click", (event) => add(1, event.currentTarget));
   $("add-ten").addEventListener("click", (event) =>

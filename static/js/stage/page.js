@@ -249,7 +249,7 @@ function redraw() {
 
 past.attach({ take });
 const controls = createControls({
-  view: () => view, laneOf: scope.laneOf, redraw, past,
+  view: () => view, laneOf: scope.laneOf, redraw, past, thingAt,
   link: {
     read: () => ({ lane: document.querySelector(".lane[data-open]")?.dataset.lane }),
     show: ({ lane }) => laneOf.has(lane) && openLane(lane),

@@ -1,8 +1,11 @@
 """What a change would do is what it does when it is made."""
 
+from fractions import Fraction
+
 import pytest
 
 from broker_core.errors import CommandError
+from broker_core.hashing.hash_range import moved_share
 from broker_core.kafka.producer.partitioner import positive_key_hash
 from broker_core.lab.lab import Lab
 from broker_core.lab.pieces import whole
@@ -74,3 +77,60 @@ def test_what_the_lab_refuses_is_refused_at_its_field():
     with pytest.raises(CommandError) as refused:
         whole(tried(lab_at(20), leave("nobody"), None))
     assert refused.value.field == "consumer"
+
+
+MARKED = {
+    "workload": {"kind": "uniform", "keys": 40, "rate": 36},
+    "lanes": [
+        {"model": "pulsar", "id": "ranges", "algorithm": "auto_split"},
+        {"model": "pulsar", "id": "ring"},
+        {"model": "pulsar", "id": "turns", "algorithm": "shared"},
+        {"model": "kafka"},
+        {"model": "tubemq"},
+        {"model": "rabbitmq"},
+    ],
+}
+
+
+@pytest.mark.parametrize("order", [JOIN, leave("c1"), {**leave("c2"), "kind": "crash"}])
+def test_what_can_be_marked_is_what_the_lab_then_comes_to(order):
+    told = whole(tried(lab_at(15, **MARKED), order, None))["lanes"]
+    lab = lab_at(15, **MARKED)
+    spaces = {lane.id: lane.reads.space() for lane in lab.lanes.values()}
+    held = {
+        lane.id: {item["record"] for items in lane.reads.picture()["in_flight"].values() for item in items}
+        for lane in lab.lanes.values()
+        if "in_flight" in lane.reads.picture()
+    }
+    lab.submit({"command_id": "x", **order})
+    for lane_id, lane in sorted(lab.lanes.items(), key=lambda item: told[item[0]]["outcome"]["rest_us"] or 0):
+        outcome = told[lane_id]["outcome"]
+        lab.advance_to(15_000_000 + outcome["rest_us"])
+        marks = outcome["marks"]
+        if marks["partition"] is not None:
+            assert marks["partition"]["total"] == 12
+            assert marks["partition"]["true"] == list(lane.ledger.bill.moved_units)
+        if marks["slot"] is not None:
+            (was, owners, size, first), (now, others, *_rest) = spaces[lane_id], lane.reads.space()
+            share = moved_share((was, owners), (now, others), size, first)
+            moved = sum(high - low + 1 for low, high in marks["slot"]["true"])
+            assert share == Fraction(moved, size - first)
+        if marks["record"] is not None:
+            assert set(marks["record"]["true"]) <= held[lane_id] and marks["record"]["total"] == len(
+                held[lane_id]
+            )
+    kinds = {
+        lane_id: [kind for kind, part in lane["outcome"]["marks"].items() if part]
+        for lane_id, lane in told.items()
+    }
+    assert kinds == {
+        "ranges": ["slot"], "ring": ["slot"], "turns": ["record"], "kafka": ["partition"], "tubemq": ["partition"],
+        "rabbitmq": ["record"],
+    }  # fmt: skip
+
+
+def test_messages_that_a_leaver_held_come_again_and_no_others():
+    told = whole(tried(lab_at(15, **MARKED), leave("c1", "rabbitmq"), None))["lanes"]["rabbitmq"]["outcome"]
+    lab = lab_at(15, **MARKED)
+    held = [item["record"] for item in lab.lanes["rabbitmq"].reads.picture()["in_flight"]["c1"]]
+    assert told["marks"]["record"]["true"] == sorted(held) and len(held) == told["bill"]["redelivered"]
