@@ -51,7 +51,7 @@ PREDICT = {
     "marking.record": _("Which of the {total} messages that are out will come again? ({change})"),
     "marking.names": _("Press them, or type their numbers:"),
     "marking.marked": _("{count} marked."),
-    "marking.show": _("Show"),
+    "marking.show": _("Show the answer"),
     "marking.end": _("Done"),
     "marking.told.partition": _("{right} right, {missed} missed, {wrong} wrong, of {all} that will move."),
     "marking.told.slot": _(

@@ -68,13 +68,14 @@ def test_the_bar_of_time_has_one_place_and_one_height_and_drives_the_lab_on_ever
         lab.click("[data-speed='1']")
         lab.click("#play")
         expect(lab.locator("#play")).to_have_attribute("data-say-label", "pause")
-        lab.click("#twins")
-        expect(lab.locator(".twin-box").first).to_have_attribute("tabindex", "0")
-        lab.click("#twins")
+        if path != "code/":  # which is a table itself
+            lab.click("#twins")
+            expect(lab.locator(".twin-box").first).to_have_attribute("tabindex", "0")
+            lab.click("#twins")
         lab.click("#share")
         expect(lab.locator("#notice")).to_be_visible()
         link = lab.evaluate("() => navigator.clipboard.readText()")
-        assert link.startswith(address + path) and ("#at_us=" in link) == ("log" not in path), path
+        assert link.startswith(address + path) and "#at_us=" in link, path
         for size, (width, height) in SIZES.items():
             lab.set_viewport_size({"width": width, "height": height})
             bar = box(lab, ".trans")
@@ -136,7 +137,7 @@ def test_the_owner_changes_the_name_in_place_and_a_refusal_stands_at_the_field(
 def test_a_lab_without_a_model_has_no_tab_for_it(lab: Page, site: SupervisedSite) -> None:
     made = post(lab, "/api/labs/", {"lanes": [{"model": "rabbitmq"}], "workload": {"kind": "uniform"}})
     lab.goto(f"{site.url}lab/{made['id']}/")
-    expect(lab.locator(".lab-tabs a")).to_have_text(["Stage", "RabbitMQ", "Settings"])
+    expect(lab.locator(".lab-tabs a")).to_have_text(["Stage", "RabbitMQ", "Code", "Settings"])
 
 
 def test_the_first_press_gives_the_lab_an_address_of_its_own_and_moves_nothing(page: Page) -> None:
