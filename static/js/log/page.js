@@ -45,7 +45,8 @@ const chosen = {
   ),
 };
 let defaults = Object.keys(chosen.settings).length ? null : folder.settings;
-const api = createApi(page.log.api, () => chosen, () => watch?.moment() ?? {});
+const moment = () => watch?.moment() ?? {};
+const api = createApi(page.log.api, () => chosen, moment);
 // what was last answered for: where a choice that is refused goes back to
 let shown = placeNow();
 
@@ -329,7 +330,7 @@ for (const name of ["broker", "topic", "partition"]) {
 const settings = $("settings") && createSettings($("settings"), {
   say, defaults: () => defaults, onFault: fail,
   async onApply(values) {
-    const answer = await createApi(page.log.api, () => ({ ...chosen, settings: values })).folder();
+    const answer = await createApi(page.log.api, () => ({ ...chosen, settings: values }), moment).folder();
     asked += 1;                                         // what is still under way was asked with the settings before
     chosen.settings = values;
     if (!Object.keys(values).length) defaults = answer.settings;
