@@ -93,7 +93,9 @@ def answered(look: Look, kept: KeptLabs, check: Callable[[], None]) -> tuple[int
             if look.kind == PASSPORT:
                 return 200, encode(_passport(look, past, kept, check))
             if look.kind == LOG:
-                lab, _events = _at(look, past, Place(look.at_us, look.until_position), kept, check)
+                lab, _events = _at(
+                    look, past, Place(look.at_us, look.until_position), kept, check, jumps=True
+                )
                 return 200, encode(tell_log(lab, row, look.place))
             if look.kind == WHY:
                 return 200, encode(_why(look, past, kept, check))
@@ -111,7 +113,7 @@ def answered(look: Look, kept: KeptLabs, check: Callable[[], None]) -> tuple[int
 
 def _view(look: Look, past: Past, kept: KeptLabs, check: Callable[[], None]) -> Json:
     place = _stepped(look, past, kept, check)
-    lab, _events = _at(look, past, place, kept, check)
+    lab, _events = _at(look, past, place, kept, check, jumps=True)
     view, head = _picture(lab, look.panels)
     return {**head, **({"steps": place.steps} if look.step else {}), "view": view}
 
@@ -122,7 +124,7 @@ def _frames(look: Look, past: Past, kept: KeptLabs, check: Callable[[], None]) -
     before: Json = {}
     for at_us in range(look.at_us, look.until_us + 1, look.every_us):
         position = None if frames else look.until_position
-        lab, events = _at(look, past, Place(at_us, position), kept, check)
+        lab, events = _at(look, past, Place(at_us, position), kept, check, jumps=not frames)
         view, head = _picture(lab, look.panels)
         frames.append(
             {**head, "patch": diff(before, view), "events": events} if frames else {**head, "view": view}
@@ -229,10 +231,10 @@ def _stepped(look: Look, past: Past, kept: KeptLabs, check: Callable[[], None]) 
 
 
 def _at(
-    look: Look, past: Past, place: Place, kept: KeptLabs, check: Callable[[], None]
+    look: Look, past: Past, place: Place, kept: KeptLabs, check: Callable[[], None], *, jumps: bool = False
 ) -> tuple[CoreLab, list[Json]]:
     cut = past.journal.cut(place.at_us, place.position)
-    return kept.at(past, (look.lab, look.look), cut, check)
+    return kept.at(past, (look.lab, look.look), cut, check, jumps=jumps)
 
 
 def _picture(lab: CoreLab, panels: Collection[str]) -> tuple[Json, Json]:

@@ -22,6 +22,8 @@ from dashboard.stored import intact
 SLICE_US = 500_000
 """Of virtual time, between two looks whether somebody still waits."""
 BEGINNINGS_KEPT = 32
+JUMP_US = 10_000_000
+"""To read a checkpoint takes about as long as so much of the demo."""
 Viewer = tuple[str, str]
 """(lab, look)."""
 Check = Callable[[], None]
@@ -55,13 +57,17 @@ class KeptLabs:
         self._beginnings: OrderedDict[str, list[Json]] = OrderedDict()
         self.dropped = 0
 
-    def at(self, past: Past, viewer: Viewer, cut: Cut, check: Check) -> tuple[CoreLab, list[Json]]:
+    def at(
+        self, past: Past, viewer: Viewer, cut: Cut, check: Check, *, jumps: bool = False
+    ) -> tuple[CoreLab, list[Json]]:
         """(the viewer's lab at a moment of its journal, the turning points since its last one or the checkpoint).
+
+        jumps: nobody needs what is on the way, so that a checkpoint is read where it saves much of it.
 
         check: called between two pieces of work; what it raises ends the work, and a lab that was on its way is kept
         where it has come.
         """
-        lab = self._begun(past, viewer, cut, check)
+        lab = self._begun(past, viewer, cut, check, jumps)
         replay = Replay(lab, cut.commands, cut.until_us, past.borrowed)
         events: list[Json] = []
         while not replay.is_there:
@@ -69,12 +75,17 @@ class KeptLabs:
             events += self._stepped(replay, viewer)
         return lab, events
 
-    def _begun(self, past: Past, viewer: Viewer, cut: Cut, check: Check) -> CoreLab:
+    def _begun(self, past: Past, viewer: Viewer, cut: Cut, check: Check, jumps: bool) -> CoreLab:
         """The viewer's lab if it gets there from where it is, else one from the nearest checkpoint."""
-        if viewer in self.labs and journal.goes_on(self.labs[viewer][0], cut):
-            return self.labs[viewer][0]
+        known = self.labs[viewer][0] if viewer in self.labs else None
+        goes_on = known is not None and journal.goes_on(known, cut)
+        if known is not None and goes_on and not (jumps and cut.until_us - known.now_us > JUMP_US):
+            return known
+        nearest = writes.checkpoint_before(past.row, cut.past_us)
+        if known is not None and goes_on and (nearest is None or nearest.at_us <= known.now_us):
+            return known
         self.drop(viewer)
-        state = writes.state_of(writes.checkpoint_before(past.row, cut.past_us))
+        state = writes.state_of(nearest)
         beginning = journal.beginning(past.journal.scenario, state, past.journal.limits)
         lab: CoreLab = whole(beginning, check)[0]
         self._keep(viewer, lab)

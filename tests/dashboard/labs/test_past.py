@@ -239,3 +239,25 @@ def test_a_lab_of_older_rules_or_none_is_not_looked_back_at(still: Lab) -> None:
     for path, query in (("past/", {"at_us": 0}), ("marks/", {})):
         answer = asked(still.pk, path, **query)
         assert answer.status_code == 409 and str(RULES_VERSION) in answer.json()["fields"]["lab"][0]
+
+
+def test_a_far_moment_is_reached_from_a_checkpoint_on_the_way_and_is_the_same(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stepped: list[int] = []
+    step = KeptLabs._stepped
+    monkeypatch.setattr(KeptLabs, "_stepped", lambda *given: (stepped.append(1), step(*given))[1])
+
+    def to_the_end() -> tuple[str, int]:
+        kept = KeptLabs()
+        for at_us in (500_000, lab.clock_floor_us):
+            look = Look(lab=lab.pk, kind=VIEW, language="en", look="x", at_us=at_us)
+            stepped.clear()
+            status, text = answered(look, kept, lambda: None)
+            assert status == 200
+        return json.loads(text)["state_hash"], len(stepped)
+
+    on_foot, steps = to_the_end()
+    monkeypatch.setattr("dashboard.labs.past.kept.JUMP_US", 1_000_000)
+    jumped, fewer = to_the_end()
+    assert jumped == on_foot and fewer < steps / 2
