@@ -1,6 +1,7 @@
 """Fixtures of the dashboard's tests."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import django
@@ -23,6 +24,15 @@ def _language() -> Iterator[None]:
     """A request in another language leaves it active in its thread: the next test begins in English."""
     yield
     translation.deactivate()
+
+
+@pytest.fixture
+def run_dir(settings: Any, tmp_path: Path) -> Path:
+    """A folder of one's own for labs' logs, which stay: such tests ask once, and the machine may be busy."""
+    settings.RUN_DIR = tmp_path
+    settings.LAB_LOG_WATCHED_S = 600.0
+    settings.LAB_LOG_KEEP_S = 6_000.0
+    return tmp_path
 
 
 WAIT_S = 0.1

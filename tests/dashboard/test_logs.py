@@ -17,15 +17,7 @@ from dashboard.logs.writer import LogWriter
 from dashboard.models import Lab, StoredView
 from tests.dashboard.world import World
 
-pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture(autouse=True)
-def run_dir(settings: Any, tmp_path: Path) -> Path:
-    settings.RUN_DIR = tmp_path
-    settings.LAB_LOG_WATCHED_S = 600.0  # these tests ask once, and the machine may be busy
-    settings.LAB_LOG_KEEP_S = 6_000.0
-    return tmp_path
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("run_dir")]
 
 
 @pytest.fixture

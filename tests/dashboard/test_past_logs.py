@@ -1,9 +1,9 @@
 """A broker's log at a moment of its lab's past: what it had on its disk then, to the byte."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
+from asgiref.sync import sync_to_async
 from django.test import Client
 
 from dashboard.labs.past.answering import answered
@@ -14,15 +14,7 @@ from dashboard.logs.writer import LogWriter
 from dashboard.models import Lab
 from tests.dashboard.world import World
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def run_dir(settings: Any, tmp_path: Path) -> Path:
-    settings.RUN_DIR = tmp_path
-    settings.LAB_LOG_WATCHED_S = 600.0  # these tests ask once, and the machine may be busy
-    settings.LAB_LOG_KEEP_S = 6_000.0
-    return tmp_path
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("run_dir")]
 
 
 @pytest.fixture
@@ -31,8 +23,6 @@ def kept(monkeypatch: pytest.MonkeyPatch) -> KeptLabs:
     labs = KeptLabs()
 
     async def ask(look: Look) -> tuple[int, bytes]:
-        from asgiref.sync import sync_to_async
-
         status, text = await sync_to_async(lambda: answered(look, labs, lambda: None))()
         return status, text.encode()
 

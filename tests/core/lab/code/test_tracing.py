@@ -58,7 +58,7 @@ def test_only_calls_below_the_lane_that_is_asked_about_count() -> None:
     assert lived(RingSelector.select, lane="kafka")[1].calls == 0
 
 
-def test_each_algorithm_runs_once_and_says_where_it_stands() -> None:
+def test_each_algorithm_is_a_short_function_of_its_own_model() -> None:
     models = {"pulsar", "kafka", "tubemq", "rabbitmq"}
     functions = [each.function for each in algorithms().values()]
     assert len({id(function.__code__) for function in functions}) == len(functions)  # type: ignore[attr-defined]
