@@ -318,6 +318,12 @@ def checkpoint_before(lab: Lab, until_us: int) -> Checkpoint | None:
     return by_then.order_by("at_us", "position").last()
 
 
+def checkpoint_at_us(lab: Lab, until_us: int) -> int | None:
+    """When the last checkpoint until then was taken."""
+    last: int | None = lab.checkpoints.filter(at_us__lte=until_us).aggregate(last=Max("at_us"))["last"]
+    return last
+
+
 def commands_after(lab: Lab, position: int) -> list[StoredCommand]:
     """The journal after a place: what was applied, and what brings its time along from another lab. In
     order."""

@@ -12,6 +12,7 @@ import tempfile
 import time
 from http.client import HTTPConnection
 from pathlib import Path
+from urllib.parse import urlencode
 
 from tests.bench.smoke import is_smoke
 from tests.dashboard.processes import Site
@@ -52,11 +53,12 @@ class Browser:
     def __init__(self, port: int, lab_id: str) -> None:
         self.connection, self.lab_id = HTTPConnection("127.0.0.1", port, timeout=60), lab_id
 
-    def look(self, at_us: int) -> float:
+    def look(self, at_us: int, **given: int) -> float:
         """Milliseconds from the press to the picture's text, parsed."""
         began_s = time.perf_counter()
         self.connection.request(
-            "GET", f"/api/labs/{self.lab_id}/past/?at_us={at_us}&panels={PANELS}&look=bench"
+            "GET",
+            f"/api/labs/{self.lab_id}/past/?{urlencode({'at_us': at_us, 'panels': PANELS, 'look': 'bench', **given})}",
         )
         answer = self.connection.getresponse()
         found = json.loads(answer.read())
@@ -66,11 +68,11 @@ class Browser:
 
     def drag(self, by_us: int, span_us: int, seconds: float) -> float:
         """Pictures a second while a handle is moved through the whole lab and back to its start, one request after
-        the other."""
+        the other, as the page asks (static/js/lane/transport.js)."""
         at_us, count = (0 if by_us > 0 else span_us), 0
         began_s = time.perf_counter()
         while time.perf_counter() - began_s < seconds:
-            self.look(at_us)
+            self.look(at_us, every_us=abs(by_us))
             count += 1
             at_us = (at_us + by_us) % span_us
         return count / (time.perf_counter() - began_s)

@@ -23,7 +23,7 @@ from broker_core.lab.pieces import whole
 from broker_core.lab.trial import tried
 from broker_core.lab.why.answer import why
 from dashboard.errors import Refused, in_words
-from dashboard.labs import selectors
+from dashboard.labs import selectors, writes
 from dashboard.labs.frames import encode, feed_state
 from dashboard.labs.past.asking import KEPT_S, answer_key, newest_key, reply
 from dashboard.labs.past.code import run_of
@@ -36,6 +36,7 @@ from dashboard.logs.moments import tell_log
 
 ASKED_EVERY_S = 0.02
 HASH_DIGITS = 16
+ON_THE_WAY_MAX = 8
 AGO_US = 30 * SECOND_US  # by then most records are done
 
 
@@ -103,7 +104,7 @@ def answered(look: Look, kept: KeptLabs, check: Callable[[], None]) -> tuple[int
                 return 200, encode(run_of(look, past, kept, check))
             if look.kind == FRAMES:
                 return 200, encode(_frames(look, past, kept, check))
-            return 200, encode(_view(look, past, kept, check))
+            return 200, _view(look, past, kept, check)
         except Refused as refused:
             return refused.status, encode({"fields": refused.fields})
         except HighwaterError as error:  # what stopped the lab itself does so again
@@ -111,11 +112,43 @@ def answered(look: Look, kept: KeptLabs, check: Callable[[], None]) -> tuple[int
             return 409, encode({"fields": {"lab": [text]}})
 
 
-def _view(look: Look, past: Past, kept: KeptLabs, check: Callable[[], None]) -> Json:
+def _view(look: Look, past: Past, kept: KeptLabs, check: Callable[[], None]) -> str:
+    if look.every_us:
+        return _one_of_many(look, past, kept, check)
     place = _stepped(look, past, kept, check)
     lab, _events = _at(look, past, place, kept, check, jumps=True)
     view, head = _picture(lab, look.panels)
-    return {**head, **({"steps": place.steps} if look.step else {}), "view": view}
+    return encode({**head, **({"steps": place.steps} if look.step else {}), "view": view})
+
+
+def _one_of_many(look: Look, past: Past, kept: KeptLabs, check: Callable[[], None]) -> str:
+    """The moment at or before the one asked for that is a multiple of every_us.
+
+    Who goes back by that much each time asks for those next that the way from the checkpoint leads past: their
+    pictures are made on it and kept, as no lab runs backwards.
+    """
+    viewer, at_us = (look.lab, look.look), look.at_us - look.at_us % look.every_us
+    text = kept.picture(viewer, at_us)
+    if text is not None:
+        return text
+    for each_us in [*_on_the_way(look, at_us, past, kept), at_us]:
+        lab, _events = _at(look, past, Place(each_us, None), kept, check, jumps=True)
+        view, head = _picture(lab, look.panels)
+        text = encode({**head, "view": view})
+        kept.keep_picture(viewer, each_us, text)
+    assert text is not None, "the moment itself is the last of them"
+    return text
+
+
+def _on_the_way(look: Look, at_us: int, past: Past, kept: KeptLabs) -> list[int]:
+    """The multiples of every_us between the checkpoint that has to be read and the moment; ascending, at most
+    ON_THE_WAY_MAX."""
+    known = kept.labs.get((look.lab, look.look))
+    if known is None or known[0].now_us <= at_us:
+        return []
+    nearest_us = writes.checkpoint_at_us(past.row, at_us) or 0
+    count = min(ON_THE_WAY_MAX, (at_us - nearest_us) // look.every_us)
+    return [at_us - by * look.every_us for by in range(count, 0, -1)]
 
 
 def _frames(look: Look, past: Past, kept: KeptLabs, check: Callable[[], None]) -> Json:

@@ -22,6 +22,8 @@ from dashboard.stored import intact
 SLICE_US = 500_000
 """Of virtual time, between two looks whether somebody still waits."""
 BEGINNINGS_KEPT = 32
+PICTURES_KEPT = 32
+"""Some 100 kB each."""
 JUMP_US = 10_000_000
 """To read a checkpoint takes about as long as so much of the demo."""
 Viewer = tuple[str, str]
@@ -54,6 +56,7 @@ class KeptLabs:
 
     def __init__(self) -> None:
         self.labs: OrderedDict[Viewer, tuple[CoreLab, int]] = OrderedDict()
+        self._pictures: OrderedDict[tuple[Viewer, int], str] = OrderedDict()
         self._beginnings: OrderedDict[str, list[Json]] = OrderedDict()
         self.dropped = 0
 
@@ -107,6 +110,17 @@ class KeptLabs:
             if len(self._beginnings) > BEGINNINGS_KEPT:
                 self._beginnings.popitem(last=False)
         return known
+
+    def picture(self, viewer: Viewer, at_us: int) -> str | None:
+        """One that the viewer's lab has passed."""
+        return self._pictures.get((viewer, at_us))
+
+    def keep_picture(self, viewer: Viewer, at_us: int, text: str) -> None:
+        """The last PICTURES_KEPT of all viewers."""
+        self._pictures[viewer, at_us] = text
+        self._pictures.move_to_end((viewer, at_us))
+        if len(self._pictures) > PICTURES_KEPT:
+            self._pictures.popitem(last=False)
 
     def drop(self, viewer: Viewer) -> None:
         """Forget what a viewer looked at."""

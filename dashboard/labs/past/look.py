@@ -1,6 +1,6 @@
 """What somebody asks of a lab's past, checked at the field.
 
-VIEW   at_us, position?, panels?, step? and by?               FRAMES   at_us, until_us, every_us, panels?      MARKS  only?
+VIEW   at_us, position?, panels?, step? and by?, every_us?    FRAMES   at_us, until_us, every_us, panels?      MARKS  only?
 LOG    at_us, position?, look? and what is asked of the log page
 TRIAL  at_us?, position?, key?, next? or kind? with lane?, consumer?, count?      PASSPORT  at_us?, position?, record? or key?
 WHY    at_us?, position?, lane, thing                          CODE   at_us?, position?, lane, of
@@ -34,7 +34,7 @@ KEY_MAX = 200
 BY_MAX = 1_000
 FRAMES_MAX = 100
 FIELDS = {
-    VIEW: ("at_us", "position", "panels", "step", "by", "look"),
+    VIEW: ("at_us", "position", "panels", "step", "by", "every_us", "look"),
     FRAMES: ("at_us", "until_us", "every_us", "panels", "look"),
     MARKS: ("only", "look"),
     TRIAL: ("at_us", "position", "key", "next", "kind", "lane", "consumer", "count", "look"),
@@ -51,7 +51,8 @@ _BY = re.compile(r"[+-]?[0-9]{1,6}")
 
 class Look(msgspec.Struct, frozen=True):
     """until_position: None: all that was ordered at at_us belongs to it. step, by: how far from there. look: whose it
-    is; number: which one of theirs. deadline: when nobody waits for it any more, seconds since 1970. order: what is
+    is; number: which one of theirs. every_us: what its moments are apart, of a view: the next one asked for is likely to be
+    a little earlier. deadline: when nobody waits for it any more, seconds since 1970. order: what is
     tried there, None: nothing; is_next: the lesson's next order, at its own time. key: who has it, or what became
     of its newest record; record: what became of this one; without either, of one that was sent some time ago.
     place: whose log is looked at, as the address of its page says it. thing: of this lane, why it is so, or which
@@ -117,10 +118,12 @@ def look_of(lab: Lab, kind: str, query: Mapping[str, str]) -> Look:
             "until_position": moment.until_position,
             "panels": _panels(query.get("panels", "")),
         }
-    if kind == FRAMES:
-        given |= _stretch(lab, given["at_us"], query)
     if "step" in query or "by" in query:
         given |= {"step": _step(query.get("step")), "by": _by(query.get("by"))}
+    if kind == FRAMES:
+        given |= _stretch(lab, given["at_us"], query)
+    elif "every_us" in query:
+        given["every_us"] = _apart(query)
     return Look(**given)
 
 
@@ -149,6 +152,20 @@ def _by(text: str | None) -> int:
     if by == 0 or abs(by) > BY_MAX:
         raise Refused(400, {"by": _("must be a whole number from -1,000 to 1,000 other than 0")})
     return by
+
+
+def _apart(query: Mapping[str, str]) -> int:
+    if "step" in query or "position" in query:
+        raise Refused(400, {"every_us": _("is for a moment without a position or a step")})
+    return _every(query)
+
+
+def _every(query: Mapping[str, str]) -> int:
+    text = query.get("every_us", "")
+    every_us = int(text) if text.isascii() and text.isdigit() and len(text) <= 15 else 0
+    if every_us < 1:
+        raise Refused(400, {"every_us": _("must be a whole number of 1 or more")})
+    return every_us
 
 
 def _key(text: str | None) -> str | None:
@@ -217,12 +234,9 @@ def come_to(row: Lab) -> int:
 
 def _stretch(lab: Lab, at_us: int, query: Mapping[str, str]) -> dict[str, int]:
     until_us = _moment_at("until_us", lab, query)
-    every = query.get("every_us", "")
-    every_us = int(every) if every.isascii() and every.isdigit() and len(every) <= 15 else 0
     if until_us < at_us:
         raise Refused(400, {"until_us": _("is before at_us")})
-    if every_us < 1:
-        raise Refused(400, {"every_us": _("must be a whole number of 1 or more")})
+    every_us = _every(query)
     if (until_us - at_us) // every_us >= FRAMES_MAX:
         text = _("is too short: there may be %(count)d pictures at most") % {"count": FRAMES_MAX}
         raise Refused(400, {"every_us": text})

@@ -13,7 +13,7 @@ import { captionOf } from "./system_marks.js";
 export const LINE = 20, AT = "at:";               // AT: a part that is a moment and no order
 const BRANCH = 5, TEXT = 44, LETTER = 7.4, APART = 20, TOLD_MAX = 8;
 
-const LEFT = 10, RIGHT = 14;
+export const LEFT = 10, RIGHT = 14;
 
 // What the system did between two times, as ticks whose place is their moment.
 export const systemTicks = (view, system, [from, until]) =>

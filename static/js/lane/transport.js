@@ -26,7 +26,7 @@ const TIMELINE_EVERY_MS = 500, TIMELINE_LEAST = 40, SLOW = 0.1;
 export function createTransport({ send, current, redraw, notice, past, rename, link, guide = null }) {
   const timeline = guide?.line ?? marks;
   const aroundMarks = createRoving($("timeline"), '[role="button"]', ["Enter"]);   // Space plays and pauses
-  let timelineKey = "", timelineAt = -Infinity, width = 0, isDragged = false;
+  let timelineKey = "", timelineAt = -Infinity, width = 0, isDragged = false, letGo = null;
 
   const branches = createBranches({
     root: $("branches"), starts: $("starts"), past, current, rename, changed: () => drawTimeline(current(), true),
@@ -57,7 +57,8 @@ export function createTransport({ send, current, redraw, notice, past, rename, l
   const slow = () => setPace($("slow"), pace.chosen().speed, pace.chosen().atChanges ? null : SLOW);
   const back = () => past.isLooking() && (past.back(), true);
 
-  // A press on the line shows that moment, a drag all on its way; a press on a mark the moment after it.
+  // A press on the line shows that moment, a drag all on its way, a pixel apart, and where it is let go; a press on a
+  // mark the moment after it.
   function drag(event) {
     if (event.type === "pointerdown") {
       if (event.button !== 0) return;
@@ -66,9 +67,17 @@ export function createTransport({ send, current, redraw, notice, past, rename, l
     } else if (!isDragged) return;
     const { left } = $("timeline").getBoundingClientRect(), mark = event.target.closest("[data-part]");
     if (event.type === "pointerdown" && mark) return press(mark);
-    const atUs = timeline.timeAt(past.now(), { width, x: event.clientX - left });
-    if (atUs < past.now().at_us) past.seek({ at_us: atUs });
-    else back();
+    const at = (x) => timeline.timeAt(past.now(), { width, x });
+    const x = event.clientX - left, atUs = at(x), isMoving = event.type === "pointermove";
+    const every = Math.max(1, at(timeline.LEFT + 1) - at(timeline.LEFT));
+    letGo = isMoving && atUs < past.now().at_us ? { at_us: atUs } : null;
+    if (atUs >= past.now().at_us) back();
+    else past.seek({ at_us: atUs, ...(isMoving && { every_us: every }) });
+  }
+
+  function drop() {
+    if (letGo) past.seek(letGo);
+    [isDragged, letGo] = [false, null];
   }
 
   function press({ dataset: { part } }) {
@@ -141,9 +150,7 @@ export function createTransport({ send, current, redraw, notice, past, rename, l
   $("to-now").addEventListener("click", back);
   for (const kind of ["pointerdown", "pointermove"]) $("timeline").addEventListener(kind, drag);
   for (const kind of ["pointerup", "pointercancel"]) {
-    $("timeline").addEventListener(kind, () => {
-      isDragged = false;
-    });
+    $("timeline").addEventListener(kind, drop);
   }
   $("timeline").addEventListener("keydown", (event) => {
     const mark = event.key === "Enter" && event.target.closest("[data-part]");

@@ -11,6 +11,7 @@ from django.test import Client
 from broker_core.lab import journal
 from broker_core.lab.panels import PANELS
 from broker_core.lab.rules import RULES_VERSION
+from dashboard.labs import writes
 from dashboard.labs.past.answering import answered
 from dashboard.labs.past.kept import KeptLabs
 from dashboard.labs.past.look import BY_MAX, FRAMES, MARKS, STEPS, VIEW, Look
@@ -75,6 +76,42 @@ def test_a_past_picture_is_the_one_that_browsers_had(world: World, lab: Lab) -> 
     moments = dice.sample(sorted(views.keys() - ordered), 25) + [max(views)]
     for at_us in moments:
         assert bare(shown(lab, kept, at_us=at_us)["view"]) == bare(views[at_us]), at_us
+
+
+def test_pictures_of_a_drag_are_those_of_their_moments_whichever_way_it_goes(lab: Lab) -> None:
+    every_us, kept = 250_000, KeptLabs()
+    there = list(range(11_000_000, 3_000_000, -every_us))
+    for at_us in [*there, *reversed(there), *there[::7]]:
+        asked = at_us + 99
+        assert shown(lab, kept, at_us=asked, every_us=every_us) == shown(lab, at_us=at_us), at_us
+
+
+def test_one_restore_serves_the_pictures_that_a_drag_to_the_left_asks_for_next(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    restored: list[int] = []
+    whole = writes.state_of
+
+    def counted(checkpoint: Checkpoint | None) -> bytes | None:
+        restored.append(0 if checkpoint is None else checkpoint.at_us)
+        return whole(checkpoint)
+
+    monkeypatch.setattr(writes, "state_of", counted)
+    kept, every_us = KeptLabs(), 400_000
+    for at_us in range(11_000_000, 3_000_000, -every_us):
+        shown(lab, kept, at_us=at_us, every_us=every_us)
+    assert len(restored) <= 1 + Checkpoint.objects.filter(lab=lab).count(), "each is read once at most"
+
+
+@pytest.mark.parametrize(
+    "given", [{"every_us": "0"}, {"every_us": "x"}, {"every_us": "1", "step": "event", "by": "1"}]
+)
+def test_what_moments_are_apart_is_checked_at_the_field(
+    client: Client, lab: Lab, given: dict[str, str]
+) -> None:
+    answer = client.get(f"/api/labs/{lab.pk}/past/", {"at_us": "1000000", **given})
+    assert answer.status_code == 400
+    assert list(answer.json()["fields"]) == ["every_us"]
 
 
 def test_the_newest_moment_has_the_panels_that_are_asked_for_as_the_snapshot_has_them(
