@@ -7,6 +7,7 @@ than its journal.
 """
 
 from broker_core.clock import SECOND_US
+from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.hashing.hash_range import moved_ranges
 from broker_core.lab.lab import Lab
@@ -51,6 +52,17 @@ def tried(lab: Lab, order: Json | None, key: str | None) -> Pieces[Json]:
             lanes[lane.id]["outcome"] = _outcome(lane, None, before[lane.id])
             lanes[lane.id]["key"]["after"] = home(lane, code)
     return {"at_us": at_us, "order": order, "lanes": lanes}
+
+
+def next_order(lab: Lab) -> Pieces[Json]:
+    """What the lab's lesson orders next, as `tried` takes it; the lab is then at its time. Raises CommandError where it
+    orders nothing more."""
+    lesson = lab.scenario.lesson
+    step = None if lesson is None else lesson.next_change(lab.now_us)
+    if step is None or step.order is None:
+        raise CommandError("next", "there is no lesson here that orders something more")
+    yield from lab.advancing(step.at_us)
+    return {name: step.order[name] for name in ("kind", "lane", "consumer", "args")}
 
 
 def code_of(lab: Lab, key: str) -> int:

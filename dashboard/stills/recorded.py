@@ -7,10 +7,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from broker_core.lab.lab import Lab
 from broker_core.lab.lesson.file import read_file, scenario_from_text, shelf
 from broker_core.lab.lesson.frames import CLUSTER
 from broker_core.lab.lesson.play import in_frames, view_at
+from broker_core.lab.pieces import whole
 from broker_core.lab.scenario import Scenario
+from broker_core.lab.trial import next_order, tried
 from dashboard.course import places
 from dashboard.stills.reading import still_of
 
@@ -45,8 +48,27 @@ def played_frames(name: str) -> list[Json]:
     """The same of all of its frames, at the moments where it stops for them."""
     scenario = scenario_from_text(read_file(shelf()[name]))
     shows_replicas = _shows_replicas(name, scenario)
-    stops = [still_of(lab.view(), shows_replicas=shows_replicas) for _stop_us, lab in in_frames(scenario)]
-    return stops[:-1]  # the last one is the lesson's end
+    assert scenario.lesson is not None, "a scenario file always has one"
+    frames = scenario.lesson.frames()
+    return [
+        still_of(lab.view(), shows_replicas=shows_replicas) | _asked(lab, step.frame.ask)
+        for step, (_stop_us, lab) in zip(
+            frames, in_frames(scenario), strict=False
+        )  # it has an end behind its last frame
+    ]
+
+
+def _asked(lab: Lab, ask: Json | None) -> Json:
+    """The question of a frame, answered by a copy of the lab: {ask: {lane, model, change, question}}."""
+    if ask is None:
+        return {}
+    copy = Lab.restore(lab.scenario, lab.checkpoint(), lab.limits)
+    order = whole(next_order(copy))
+    lane = whole(tried(copy, order, None))["lanes"][ask["lane"]]
+    questions = lane["outcome"]["questions"]
+    question = next((each for each in questions if each["figure"] == ask["figure"]), questions[0])
+    change = {"kind": order["kind"], "consumer": order["consumer"]}
+    return {"ask": {"lane": ask["lane"], "model": lane["model"], "change": change, "question": question}}
 
 
 def _shows_replicas(name: str, scenario: Scenario) -> bool:

@@ -1,4 +1,5 @@
-"""A lesson's hand-out: one A4 sheet to print, its frames on the front, the questions of its checks on the back."""
+"""A lesson's hand-out: one A4 sheet to print, its frames on the front; on the back the question of its frames with four
+answers, and the questions of its checks."""
 
 from typing import Any
 
@@ -13,6 +14,7 @@ from dashboard import lessons
 from dashboard.formats import clock
 from dashboard.lesson_words import asks_words
 from dashboard.page import base_context
+from dashboard.page_scripts import call
 from dashboard.stills.drawing import MODEL_NAMES, draw
 from dashboard.stills.recorded import recorded_frames
 
@@ -31,6 +33,7 @@ def handout(request: HttpRequest, name: str) -> HttpResponse:
     short, words = ("en" if language == "en" else "zh"), context["catalogue"][language]
     shelved = lessons.shelved()[name]
     told = shelved.lesson
+    asked = [_asked(told.lanes, still["ask"], words) for still in recorded_frames()[name] if "ask" in still]
     context |= {
         "name": name,
         "title": told.title[short],
@@ -38,7 +41,11 @@ def handout(request: HttpRequest, name: str) -> HttpResponse:
         "you_will_learn": told.you_will_learn[short],
         "watch_for": told.watch_for[short],
         "frames": _frames(name, told, short),
-        "questions": [_question(check, told, short, words) for check in told.checks],
+        "asked": asked,
+        "questions": [
+            _question(check, told, short, words) | {"number": number}
+            for number, check in enumerate(told.checks, start=len(asked) + 1)
+        ],
         "seed": shelved.scenario.seed,
         "address": request.build_absolute_uri(reverse("learn-lesson", args=[name])),
     }
@@ -56,6 +63,14 @@ def _frames(name: str, told: Lesson, short: str) -> list[Json]:
         for step, still in zip(told.frames(), stills, strict=True)
         if step.caption is not None
     ]
+
+
+def _asked(lanes: Json, ask: Json, words: Words) -> Json:
+    """{text, answers [[letter, text]], answer}."""
+    asked = call("frame/asked", "printed", ask, lanes, words)
+    letters = list(zip("ABCD", asked["answers"], strict=False))
+    letter, _text = letters[ask["question"]["truth"]]
+    return {"text": asked["text"], "answers": letters, "answer": f"{letter}, {asked['truth']}"}
 
 
 def _question(check: Check, told: Lesson, short: str, words: Words) -> Json:

@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from broker_core.lab.lesson.file import read_file, scenario_from_text, shelf
+from dashboard.stills.recorded import recorded_frames
 from tests.browser.conftest import save
 from tests.supervisor.site import SupervisedSite
 
@@ -46,6 +47,20 @@ def test_print_gives_two_pages_of_a4(page: Page, site: SupervisedSite, name: str
     assert sheets(page.pdf(prefer_css_page_size=True)) == [A4, A4]
     assert len(sheets(page.pdf(format="A4"))) == 2
     save(page, f"handout-{name}-{page.get_attribute('html', 'lang')}")
+
+
+def test_the_question_of_a_frame_is_printed_with_four_answers_and_the_true_one_below(
+    page: Page, site: SupervisedSite
+) -> None:
+    page.goto(f"{site.url}learn/kafka_eager_join/print/")
+    asked = page.locator(".asked .choice")
+    expect(asked).to_have_count(1)
+    expect(asked.locator("li")).to_have_count(4)
+    ask = next(still["ask"] for still in recorded_frames()["kafka_eager_join"] if "ask" in still)
+    letter = "ABCD"[ask["question"]["truth"]]
+    answer = page.locator(".answers span").first.inner_text()
+    assert answer.startswith(f"1: {letter}, ") and f" {ask['question']['value']} " in answer, answer
+    expect(page.locator(".asked > li")).to_have_count(page.locator(".answers span").count())
 
 
 def test_it_says_what_the_lesson_says_and_asks_what_its_checks_ask(

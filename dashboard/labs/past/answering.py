@@ -20,7 +20,7 @@ from broker_core.lab.panels import PANELS
 from broker_core.lab.passport import FOLLOWED_US, homes, newest_with_key, passport_view, stamp
 from broker_core.lab.patch import diff
 from broker_core.lab.pieces import whole
-from broker_core.lab.trial import tried
+from broker_core.lab.trial import next_order, tried
 from broker_core.lab.why.answer import why
 from dashboard.errors import Refused, in_words
 from dashboard.labs import selectors, writes
@@ -181,22 +181,12 @@ def _trial(look: Look, past: Past, kept: KeptLabs, check: Callable[[], None]) ->
     cut = past.journal.cut(look.at_us, look.until_position)
     lab, _events = kept.at(past, viewer, cut, check)
     try:
-        order = _next_order(lab, check) if look.is_next else look.order
+        order = whole(next_order(lab), check) if look.is_next else look.order
         return {"position": lab.position, **whole(tried(lab, order, look.key), check)}
     except CommandError as error:
         raise Refused(400, {error.field.removeprefix("args."): in_words(error)}) from error
     finally:
         kept.drop(viewer)
-
-
-def _next_order(lab: CoreLab, check: Callable[[], None]) -> Json:
-    """What the lab's lesson orders next; the lab is then at its time."""
-    lesson = lab.scenario.lesson
-    step = None if lesson is None else lesson.next_change(lab.now_us)
-    if step is None or step.order is None:
-        raise CommandError("next", "there is no lesson here that orders something more")
-    whole(lab.advancing(step.at_us), check)
-    return {name: step.order[name] for name in ("kind", "lane", "consumer", "args")}
 
 
 def _passport(look: Look, past: Past, kept: KeptLabs, check: Callable[[], None]) -> Json:

@@ -1,7 +1,8 @@
 // A change that is asked about, in words: what may change, the question with its answers and the truth, and who has a
 // key before and after it. Question and truth are the server's (broker_core/lab/{trial,question}.py).
 
-import { inTurn } from "../base/say.js";
+import { inTurn, speaker } from "../base/say.js";
+import { laneName } from "../lane/name.js";
 
 const HERE = new Set(["live", "slow", "paused", "waiting"]);
 
@@ -45,11 +46,23 @@ export function answerWords(figure, { from, to }, say) {
   return from === to ? say("predict.count", { low: from }) : say("predict.counts", { low: from, high: to });
 }
 
+// A question as it is printed: { text, answers [text], truth }. asked: {lane, model, change, question}; lanes: what the
+// lesson calls its lanes.
+export function printed({ lane, model, change, question }, lanes, words) {
+  const say = speaker(words), view = { lanes: { [lane]: { model } }, lesson: { lanes } };
+  return {
+    text: questionWords(question, change, laneName(lane, view, say), say),
+    answers: question.answers.map((answer) => answerWords(question.figure, answer, say)),
+    truth: truth(question, say),
+  };
+}
+
+const truth = ({ figure, value, total }, say) => say(`predict.truth.${figure}`, { value, total, value_us: value });
+
 // What it came to: [the verdict, how it was found out, what has no reader], the last one only where something has none.
 export function truthWords({ question, chosen, outcome, atClock }, say) {
-  const { figure, total, value, truth } = question;
-  const known = say(`predict.truth.${figure}`, { value, total, value_us: value });
-  const verdict = say(chosen === truth ? "predict.right" : "predict.wrong", { truth: known });
+  const isRight = chosen === question.truth;
+  const verdict = say(isRight ? "predict.right" : "predict.wrong", { truth: truth(question, say) });
   const rest = outcome.rest_us === null
     ? say("predict.restless", { clock: atClock })
     : say("predict.rested", { clock: atClock, rest_us: outcome.rest_us });
