@@ -46,8 +46,9 @@ FINDINGS = {
     ("left_out",),
     *re.findall(r'Finding\(\s*"(\w+)"|_missing\(\s*"(\w+)"', Path(diagnosis.__file__).read_text()),
     ("none",),
+    ("join_waits",),
     *(
-        (f"{process}_owner",)
+        (f"{process}_owner", f"{process}_waits")
         for process in (diagnosis.SILENT, diagnosis.FROZEN, diagnosis.GONE, diagnosis.GHOST)
     ),
 }

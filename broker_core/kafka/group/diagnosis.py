@@ -215,7 +215,8 @@ def _rebalance(group: GroupFacts) -> Iterator[Finding]:
             elif not member.has_joined and not member.has_heard and _beats(member) and not member.is_stuck:
                 yield Finding("join_unheard", member.name, member.beat, member.beat_us, member.partitions)
             elif not member.has_joined:
-                yield _missing("join_waits", member, group.join_us)
+                what = "join" if member.process == ALIVE else member.process
+                yield _missing(f"{what}_waits", member, group.join_us)
         if group.pending:
             yield Finding("pending_waits", timer=SESSION, ends_us=group.pending_us, count=group.pending)
     elif group.state == COMPLETING:

@@ -61,6 +61,15 @@ HEALTH = {
         "The coordinator is waiting for the first members; {count?one has|{count} have} joined."
     ),
     "groups.finding.join_waits": _("The group waits for {member} to send JoinGroup."),
+    "groups.finding.silent_waits": _(
+        "The group waits for {member}, which {members?has|have} crashed and will send no JoinGroup."
+    ),
+    "groups.finding.frozen_waits": _(
+        "The group waits for {member}, whose {members?process is|processes are} frozen, to send JoinGroup."
+    ),
+    "groups.finding.gone_waits": _(
+        "The group waits for {member}, a static member whose process is gone, to send JoinGroup."
+    ),
     "groups.finding.join_unheard": _(
         "{member} {members?hears of the rebalance with its next heartbeat, and joins|hear of the "
         "rebalance with their next heartbeats, and join} "
@@ -158,6 +167,15 @@ HEALTH = {
         "Nothing to do: the first rebalance begins when group.initial.rebalance.delay.ms is over."
     ),
     "groups.cure.join_waits": _("Cure: a poll() that comes back sooner, by a lower max.poll.records."),
+    "groups.cure.silent_waits": _(
+        "Cure: a shorter session timeout finds the dead sooner; a consumer that closes leaves at once."
+    ),
+    "groups.cure.frozen_waits": _(
+        "Cure: let its process run again, or end it; a shorter session timeout finds it sooner."
+    ),
+    "groups.cure.gone_waits": _(
+        "Nothing to do if it is back before its session ends; after that others take over."
+    ),
     "groups.cure.join_unheard": _("Nothing to do; a shorter heartbeat interval makes it faster."),
     "groups.cure.pending_waits": _("Nothing to do: an id that nobody uses expires with the session timeout."),
     "groups.cure.sync_waits": _(

@@ -221,6 +221,8 @@ export function faultsOf(group, say) {
 
 // Of several members that hear something with their next heartbeats, the last one's counts; of those that a phase waits
 // for, all have one timer.
+const SAME_TIMER = ["join_waits", "silent_waits", "frozen_waits", "taking_owner"];
+
 function merged(findings) {
   const rows = [];
   for (const { code, member, timer, ends_us: endsUs, partitions, count } of findings) {
@@ -228,7 +230,7 @@ function merged(findings) {
     const isSame = (row) =>
       row.code === code &&
       row.timer === timer &&
-      (isUnheard || (["join_waits", "taking_owner"].includes(code) && row.ends_us === endsUs));
+      (isUnheard || (SAME_TIMER.includes(code) && row.ends_us === endsUs));
     const row = rows.find(isSame) ?? { code, members: [], timer, ends_us: endsUs, partitions: 0, count: 0 };
     if (!rows.includes(row)) rows.push(row);
     if (member !== null) row.members = inTurn([...row.members, member]);

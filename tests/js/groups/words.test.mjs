@@ -202,7 +202,7 @@ test("what holds the group up is named with its timer", () => {
       text.split(" ")[0].split(".").at(-1), /session|rebalance|initial/.exec(until)?.[0] ?? "",
     ]);
   assert.deepEqual(codes(first), [["gathering", "initial"]]);
-  assert.deepEqual(codes(silent), [["join_waits", "session"]]);
+  assert.deepEqual(codes(silent), [["silent_waits", "session"]]);
   assert.deepEqual(codes(nobody), [["no_coordinator", "session"], ["no_leader", "session"]]);
   assert.deepEqual(codes(empty), [["no_members", ""]]);
 });

@@ -59,16 +59,18 @@ def test_who_holds_partitions_and_does_not_read(member, code, timer, ends_us):
     assert diagnose(GroupFacts(STABLE, 1, [C1, member], PARTS)) == [Finding(code, "c2", timer, ends_us, (1,))]
 
 
-@pytest.mark.parametrize(("member", "timer", "ends_us"), [
-    (MemberFacts("c2", SILENT, session_us=9), "session.timeout.ms", 9),
-    (MemberFacts("c2", SILENT, session_us=99), "max.poll.interval.ms", 60),
-    (MemberFacts("c2", is_stuck=True, poll_us=50, session_us=9), "max.poll.interval.ms", 50),
-    (MemberFacts("c2", session_us=9), "max.poll.interval.ms", 60),
+@pytest.mark.parametrize(("member", "code", "timer", "ends_us"), [
+    (MemberFacts("c2", SILENT, session_us=9), "silent_waits", "session.timeout.ms", 9),
+    (MemberFacts("c2", SILENT, session_us=99), "silent_waits", "max.poll.interval.ms", 60),
+    (MemberFacts("c2", FROZEN, session_us=9), "frozen_waits", "session.timeout.ms", 9),
+    (MemberFacts("c2", GONE, session_us=9), "gone_waits", "session.timeout.ms", 9),
+    (MemberFacts("c2", is_stuck=True, poll_us=50, session_us=9), "join_waits", "max.poll.interval.ms", 50),
+    (MemberFacts("c2", session_us=9), "join_waits", "max.poll.interval.ms", 60),
 ])  # fmt: skip
-def test_the_join_phase_waits_for_one_until_the_first_timer_that_ends_it(member, timer, ends_us):
+def test_the_join_phase_waits_for_one_until_the_first_timer_that_ends_it(member, code, timer, ends_us):
     joined = MemberFacts("c1", has_joined=True)
     found = diagnose(GroupFacts(PREPARING, 1, [joined, member], PARTS, join_us=60))
-    assert found == [Finding("join_waits", "c2", timer, ends_us)]
+    assert found == [Finding(code, "c2", timer, ends_us)]
 
 
 def test_the_sync_phase_waits_for_the_leader_alone() -> None:
@@ -201,7 +203,7 @@ def test_who_holds_something_and_does_nothing_comes_before_those_who_hear_with_t
         MemberFacts("c2", SILENT, session_us=20),
         MemberFacts("c3", has_joined=True),
     ]
-    assert codes(GroupFacts(PREPARING, 1, joining, PARTS, join_us=60)) == ["join_waits", "join_unheard"]
+    assert codes(GroupFacts(PREPARING, 1, joining, PARTS, join_us=60)) == ["silent_waits", "join_unheard"]
 
 
 def test_new_partitions_wait_for_the_leaders_metadata() -> None:

@@ -74,7 +74,7 @@ def test_a_rebalance_that_waits_for_a_silent_member_says_so():
     order(lab, "crash", 0.5, consumer="c2")
     order(lab, "join", 4)
     codes = {finding["code"]: finding for finding in health(lab)["findings"]}
-    assert codes["join_waits"]["member"] == "c2" and codes["join_waits"]["timer"] == "session.timeout.ms"
+    assert codes["silent_waits"]["member"] == "c2" and codes["silent_waits"]["timer"] == "session.timeout.ms"
 
 
 def test_a_consumer_that_is_too_slow_is_a_warning_with_its_rule():
