@@ -189,6 +189,7 @@ def questions() -> dict[str, list[str]]:
 
 # What the file must hold for its row to be true.
 HOLDS = {
+    "what breaks a promise, and how is the shortest schedule found": "class Search",
     "what of a picture can be marked as an answer": "class Shown",
     "which code ran, line by line": "class Trace",
     "where does a lesson pause, and what does it point at": "class Frame",

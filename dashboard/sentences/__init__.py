@@ -17,6 +17,7 @@ from dashboard.sentences.algorithms import ALGORITHMS
 from dashboard.sentences.analyze import ANALYZE
 from dashboard.sentences.api import API, CURL
 from dashboard.sentences.balance import BALANCE
+from dashboard.sentences.breaking import BREAK
 from dashboard.sentences.chrome import CHROME
 from dashboard.sentences.cluster import CLUSTER
 from dashboard.sentences.code import CODE
@@ -67,6 +68,7 @@ EVERYWHERE: Mapping[str, Any] = {
 PAGES: Mapping[str, Mapping[str, Any]] = {
     "api": API,
     "analyze": {**ANALYZE, **STUDY, **STRATEGIES},
+    "break": BREAK,
     "cluster": {**CLUSTER, **LESSON},
     "code": {**CODE, **LESSON},
     "fidelity": FIDELITY,

@@ -3,6 +3,7 @@ the picture of it all."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -40,6 +41,7 @@ from broker_core.lab.kafka.views.cluster import partition_name
 from broker_core.lab.messages import Messages
 from broker_core.lab.shared.setup import LaneSetup
 from broker_core.lab.workload.live_keys import NO_KEY
+from broker_core.sim.slot import CRASHED as NODE_CRASHED
 from broker_core.sim.slot import RUNNING, Slot
 
 if TYPE_CHECKING:
@@ -307,6 +309,15 @@ class KafkaClusterReading:
 
     def stopped(self) -> Mapping[str, int]:
         return {str(number): since_us for number, since_us in self.notes.paused_us.items()}
+
+    def owned_twice(self) -> list[str]:
+        holders = Counter(
+            number
+            for slot in self.lane.world.slots.values()
+            if slot.kind == CONSUMER and slot.condition != NODE_CRASHED
+            for number in owned(consumer_state(slot), self.topic)
+        )
+        return [str(number) for number, count in holders.items() if count > 1]
 
     def lag(self) -> int:
         shared = self.look()

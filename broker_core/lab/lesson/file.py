@@ -62,7 +62,7 @@ def scenario_from_text(text: str, seed: int | None = None, limits: Limits = DEFA
         return scenario_from_json(raw, limits)
     except CommandError as error:
         way = _way_of(error.field, lined.document)
-        raise FileError(lined.line_of(way), _as_written(way), error.template, **error.values) from error
+        raise FileError(lined.line_of(way), as_written(way), error.template, **error.values) from error
 
 
 def line_of_step(text: str, place: int) -> int:
@@ -84,7 +84,7 @@ def _scenario_json(lined: Lined) -> Json:
         if name not in (*_START, *_TOLD, *_LISTS, "lasts_s"):
             raise FileError(
                 lined.line_of((name,)),
-                _as_written((name,)),
+                as_written((name,)),
                 "is unknown; known: {names}",
                 names=Names(
                     (*_TOLD[:4], "lasts_s", *_START, *_TOLD[4:], *(f"[[{each}]]" for each in _LISTS))
@@ -96,9 +96,9 @@ def _scenario_json(lined: Lined) -> Json:
                 lined.line_of((name,)), name, "is a list: write [[{name}]], once for each", name=name
             )
     lesson: Json = {name: document[name] for name in _TOLD if name in document}
-    lesson["lasts_us"] = _time_us(lined, document, ("lasts_s",))
-    lesson["steps"] = [_step_json(lined, entry, place) for place, entry in _entries(lined, "step")]
-    lesson["checks"] = [_check_json(lined, entry, place) for place, entry in _entries(lined, "check")]
+    lesson["lasts_us"] = time_us(lined, document, ("lasts_s",))
+    lesson["steps"] = [_step_json(lined, entry, place) for place, entry in entries(lined, "step")]
+    lesson["checks"] = [_check_json(lined, entry, place) for place, entry in entries(lined, "check")]
     raw: Json = {name: document[name] for name in _START if name in document}
     if "lane" in document:
         raw["lanes"], lesson["lanes"] = _lanes_json(lined)
@@ -114,12 +114,13 @@ def _scenario_json(lined: Lined) -> Json:
 def _lanes_json(lined: Lined) -> tuple[list[Any], Json]:
     """The lanes without their titles, and the titles by the lanes' ids: a title is the lesson's, and changes
     nothing of what runs."""
-    lanes = [dict(entry) for _, entry in _entries(lined, "lane")]
+    lanes = [dict(entry) for _, entry in entries(lined, "lane")]
     titles = {str(lane.get("id", lane.get("model"))): lane.pop("title") for lane in lanes if "title" in lane}
     return lanes, titles
 
 
-def _entries(lined: Lined, name: str) -> Iterator[tuple[int, Json]]:
+def entries(lined: Lined, name: str) -> Iterator[tuple[int, Json]]:
+    """The tables of a list, each with its place. Raises FileError at one that is none."""
     for place, entry in enumerate(lined.document.get(name, [])):
         if not isinstance(entry, dict):
             raise FileError(
@@ -128,17 +129,17 @@ def _entries(lined: Lined, name: str) -> Iterator[tuple[int, Json]]:
         yield place, entry
 
 
-def _time_us(lined: Lined, fields: Json, way: Way) -> int:
+def time_us(lined: Lined, fields: Json, way: Way) -> int:
     """Seconds, with a decimal point or without, as virtual microseconds."""
     value = fields.get(str(way[-1]))
     if value is None:
-        raise FileError(lined.line_of(way), _as_written(way), "is missing: a number of seconds")
+        raise FileError(lined.line_of(way), as_written(way), "is missing: a number of seconds")
     if (
         isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= LASTS_S_MAX
     ):  # no NaN either
         raise FileError(
             lined.line_of(way),
-            _as_written(way),
+            as_written(way),
             "must be a number of seconds from {low} to {high}",
             low=0,
             high=LASTS_S_MAX,
@@ -147,7 +148,7 @@ def _time_us(lined: Lined, fields: Json, way: Way) -> int:
 
 
 def _step_json(lined: Lined, entry: Json, place: int) -> Json:
-    step: Json = {"at_us": _time_us(lined, entry, ("step", place, "at_s"))}
+    step: Json = {"at_us": time_us(lined, entry, ("step", place, "at_s"))}
     if "caption" in entry:
         step["caption"] = entry["caption"]
     if "frame" in entry:
@@ -155,7 +156,7 @@ def _step_json(lined: Lined, entry: Json, place: int) -> Json:
     rest = {name: value for name, value in entry.items() if name not in (*_OF_STEP, "do")}
     if "do" not in entry:
         for name in rest:
-            raise FileError(lined.line_of(("step", place, name)), _as_written(("step", place, name)),
+            raise FileError(lined.line_of(("step", place, name)), as_written(("step", place, name)),
                             "belongs to a command: say which, with do = \"...\"")  # fmt: skip
         return step
     kind = entry["do"]
@@ -169,7 +170,7 @@ def _step_json(lined: Lined, entry: Json, place: int) -> Json:
         if name not in ("kind", *_COMMAND):
             raise FileError(
                 lined.line_of(("step", place, name)),
-                _as_written(("step", place, name)),
+                as_written(("step", place, name)),
                 "is unknown; known: {names}",
                 names=Names((*_OF_STEP, "do", *_COMMAND, *sorted(args))),
             )
@@ -181,13 +182,13 @@ def _frame_json(lined: Lined, raw: Any, place: int) -> Any:
     if not isinstance(raw, dict) or "stop_s" not in raw:
         return raw
     rest = {name: value for name, value in raw.items() if name != "stop_s"}
-    return {**rest, "stop_us": _time_us(lined, raw, ("step", place, "frame", "stop_s"))}
+    return {**rest, "stop_us": time_us(lined, raw, ("step", place, "frame", "stop_s"))}
 
 
 def _check_json(lined: Lined, entry: Json, place: int) -> Json:
     check: Json = {name: entry[name] for name in _CHECK if name in entry}
     if "at_s" in entry:
-        check["at_us"] = _time_us(lined, entry, ("check", place, "at_s"))
+        check["at_us"] = time_us(lined, entry, ("check", place, "at_s"))
     check["asks"] = {name: value for name, value in entry.items() if name not in ("at_s", *_CHECK)}
     return check
 
@@ -235,7 +236,7 @@ def _way_of(field: str, document: Json) -> Way:
     return way
 
 
-def _as_written(way: Way) -> str:
+def as_written(way: Way) -> str:
     """("step", 2, "caption", "zh") -> "step 3, caption.zh". Of a name that is longer than any of ours the
     beginning."""
     way = tuple(part if isinstance(part, int) else part[:NAME_SHOWN] for part in way)

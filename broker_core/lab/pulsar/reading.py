@@ -284,6 +284,9 @@ class PulsarReading:
     def note_readers(self) -> None:
         """A consumer may have begun to read, or have stopped; here there are no partitions."""
 
+    def owned_twice(self) -> tuple[str, ...]:
+        return ()
+
     def lag(self) -> int:
         retries = self.retry_letters()
         again = 0 if retries is None else retries.cursor.backlog

@@ -244,6 +244,9 @@ class RabbitMqReading:
     def stopped(self) -> Mapping[str, int]:
         return {}
 
+    def owned_twice(self) -> tuple[str, ...]:
+        return ()
+
     def lag(self) -> int:
         # What the publisher has sent and the broker has not seen yet is part of it.
         if self.topology is None:

@@ -3,7 +3,7 @@ change nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Protocol
 
 from broker_core.events import Json
@@ -88,6 +88,11 @@ class Reading(Protocol):
     def stopped(self) -> Mapping[str, int]:
         """Partitions that no consumer may read at the moment, with since when; empty in a model without
         partitions."""
+        ...
+
+    def owned_twice(self) -> Collection[str]:
+        """Partitions that two programs hold at this moment, each believing that it alone does; a frozen program continues
+        where it stopped, so it counts. Empty in a model without partitions."""
         ...
 
     def lag(self) -> int:

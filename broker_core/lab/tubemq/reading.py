@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
 from broker_core.errors import InvariantError
@@ -159,6 +160,15 @@ class TubeMqReading(TubeMqShares):
 
     def lost(self) -> None:
         return None
+
+    def owned_twice(self) -> list[str]:
+        holders = Counter(
+            key
+            for slot in self.lane.world.slots.values()
+            if slot.kind == "consumer" and slot.condition != NODE_CRASHED
+            for key in slot.node.state.registered
+        )
+        return [key for key, count in holders.items() if count > 1]
 
     def lag(self) -> int:
         sent = sum(self.sent().sent.values())

@@ -11,10 +11,10 @@ import json
 from argparse import ArgumentParser
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
-from django.utils.translation import get_language, gettext, override
+from django.utils.translation import override
 
 from broker_core.errors import Names, SentenceError
 from broker_core.lab.lesson.file import line_of_check, line_of_step, read_file, scenario_from_text, shelf
@@ -23,14 +23,13 @@ from broker_core.lab.lesson.lesson import Lesson, Step
 from broker_core.lab.lesson.play import Came, OrderRefused, play
 from broker_core.lab.lesson.texts import LANGUAGES
 from broker_core.lab.scenario import Scenario
-from broker_core.lab.settings import SEED_MAX
 from dashboard.formats import clock, fill
 from dashboard.lesson_words import asks_words, came_words
 from dashboard.limits import core_limits
+from dashboard.management.files import CODES, check_seed, language_here, refuse, wrong_file
 from dashboard.sentences import catalogue
 
-FAILED, WRONG_INPUT = 1, 2
-CODES = {"en": "en", "zh": "zh-hans"}
+FAILED = 1
 
 
 class Command(BaseCommand):
@@ -52,13 +51,12 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        language = options["language"] or ("zh" if (get_language() or "en").startswith("zh") else "en")
+        language = options["language"] or language_here()
         with override(CODES[language]):
             if options["file"] is None:
                 self._print_list(language)
                 return
-            if options["seed"] is not None and not 0 <= options["seed"] <= SEED_MAX:
-                _refuse(f"--seed: must be a whole number from 0 to {SEED_MAX}")
+            check_seed(options["seed"])
             self._run(_path(options["file"]), options, language)
 
     def _run(self, path: Path, options: dict[str, Any], language: str) -> None:
@@ -171,9 +169,9 @@ def _read(path: Path, seed: int | None) -> tuple[str, Scenario]:
         text = read_file(path)
         return text, scenario_from_text(text, seed, core_limits())
     except FileError as error:
-        _wrong(path, error.line, error.field, error)
+        wrong_file(path, error.line, error.field, error)
     except OSError as error:
-        _refuse(f"{path} cannot be read: {error.strerror}; scenarios that come along: {', '.join(shelf())}")
+        refuse(f"{path} cannot be read: {error.strerror}; scenarios that come along: {', '.join(shelf())}")
 
 
 def _played(path: Path, text: str, scenario: Scenario) -> Iterator[Step | Came]:
@@ -189,22 +187,13 @@ def _played(path: Path, text: str, scenario: Scenario) -> Iterator[Step | Came]:
                     at=clock(moment.check.at_us),
                     known=Names(missing["known"]),
                 )
-                _wrong(path, line_of_check(text, moment.place), f"check {moment.place + 1}, number", error)
+                wrong_file(
+                    path, line_of_check(text, moment.place), f"check {moment.place + 1}, number", error
+                )
             yield moment
     except OrderRefused as refused:
         field = f"step {refused.place + 1}, {refused.error.field.removeprefix('args.')}"
-        _wrong(path, line_of_step(text, refused.place), field, refused.error)
-
-
-def _wrong(path: Path, line: int, field: str, error: SentenceError) -> NoReturn:
-    reason = gettext(error.template).format(**error.values) if error.values else gettext(error.template)
-    _refuse(
-        ": ".join(part for part in (f"{path}, line {line}" if line else str(path), field, reason) if part)
-    )
-
-
-def _refuse(text: str) -> NoReturn:
-    raise CommandError(text, returncode=WRONG_INPUT)
+        wrong_file(path, line_of_step(text, refused.place), field, refused.error)
 
 
 def _lesson(scenario: Scenario) -> Lesson:
