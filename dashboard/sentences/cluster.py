@@ -6,9 +6,9 @@ from django.utils.translation import gettext_lazy as _
 CLUSTER = {
     # Head
     "cluster.title": _("Kafka cluster"),
-    "cluster.head.healthy": _("All copies are in sync."),
+    "cluster.head.healthy": _("All copies are in the ISR."),
     "cluster.head.moving": _(
-        "{count?One partition moves|{count} partitions move} to other brokers; all other copies are in sync."
+        "{count?One partition moves|{count} partitions move} to other brokers; all other copies are in the ISR."
     ),
     "cluster.head.under_replicated": _("{count?One partition is|{count} partitions are} under-replicated."),
     "cluster.head.below_min_isr": _(

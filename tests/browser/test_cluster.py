@@ -54,7 +54,7 @@ def expect_link(page: Page, link: str, state: str = "") -> None:
 
 def test_each_copy_is_a_strip_with_its_flag_and_the_table_says_the_same(cluster: Page) -> None:
     page = cluster
-    expect(page.locator("#story-what")).to_have_text("All copies are in sync.")
+    expect(page.locator("#story-what")).to_have_text("All copies are in the ISR.")
     pause(page)
     ends = page.evaluate(
         "() => [...document.querySelectorAll('#picture text')].map((e) => e.textContent).filter((t) => "
@@ -143,7 +143,7 @@ def test_a_broker_crashes_and_comes_back_by_keys_and_its_card_says_what_it_meant
     page.keyboard.press("b")
     let_pass(page, site.run_dir, 6)
     page.wait_for_function(
-        "() => document.getElementById('story').textContent.includes('All copies are in sync.')",
+        "() => document.getElementById('story').textContent.includes('All copies are in the ISR.')",
         timeout=NOTICED_MS,
     )
     expect(page.locator("#cards li").first).to_contain_text("Broker 1 came back")

@@ -78,7 +78,7 @@ def test_pressing_new_again_while_the_lab_opens_makes_no_second_one(labs: Page) 
 def test_a_new_lab_has_kafka_on_three_brokers(labs: Page) -> None:
     labs.get_by_role("button", name="New lab").click()
     labs.get_by_role("link", name="Kafka cluster", exact=True).click()
-    expect(labs.get_by_role("heading", name="All copies are in sync.")).to_be_visible()
+    expect(labs.get_by_role("heading", name="All copies are in the ISR.")).to_be_visible()
 
 
 def test_a_lab_is_renamed_in_place_by_keyboard(labs: Page) -> None:
