@@ -19,7 +19,7 @@ from django.conf import settings
 
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "(\.[\w./]+)\.js";$', re.MULTILINE)
 _EXPORT = re.compile(r"^export (const|function) (\w+)", re.MULTILINE)
-_MODULES = ("stage/present", "drawing/paint", "base/marks", "frame/asked")
+_MODULES = ("stage/present", "drawing/paint", "base/marks", "base/events", "frame/asked")
 _CALL = (
     "globalThis.call = (module, name, given) => JSON.stringify(modules[module][name](...JSON.parse(given)));"
 )

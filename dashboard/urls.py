@@ -108,5 +108,6 @@ urlpatterns = [
     path("api/labs/<str:lab_id>/kafka/comparison/<str:lane>/", api.comparison, name="api-comparison"),
     path("api/labs/<str:lab_id>/journal/", api.journal, name="api-journal"),
     path("api/labs/<str:lab_id>/events/", api.events, name="api-events"),
+    path("api/labs/<str:lab_id>/events/search/", event_lines.event_search_of, name="api-event-search"),
     path("api/labs/<str:lab_id>/events.jsonl", event_lines.event_lines, name="api-event-lines"),
 ]

@@ -191,6 +191,7 @@ def questions() -> dict[str, list[str]]:
 HOLDS = {
     "what breaks a promise, and how is the shortest schedule found": "class Search",
     "what of a picture can be marked as an answer": "class Shown",
+    "where is an event of a lab searched, and by which words": "def search",
     "which code ran, line by line": "class Trace",
     "where does a lesson pause, and what does it point at": "class Frame",
     "who decides that C3 owns slot 6067": "class RingSelector",

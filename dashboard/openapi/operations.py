@@ -109,6 +109,10 @@ OPERATIONS = (
     Operation("api-snapshot", "GET", LABS, answer("seq", "at_us", "view")),
     Operation("api-journal", "GET", LABS, answer("rules", "scenario", "commands")),
     Operation("api-events", "GET", LABS, answer("events"), query={"after": WHOLE}),
+    Operation(
+        "api-event-search", "GET", LABS, answer("events", "next", "scanned", "kinds", "consumers"),
+        query={**dict.fromkeys(("text", "kind", "lane", "consumer"), TEXT), "newest": {"enum": ["1", ""]}, "after": WHOLE},
+    ),
     Operation("api-event-lines", "GET", LABS, {}, query={"until_us": WHOLE}, media="application/jsonl"),
     Operation("api-fork", "POST", LABS, ref("OpenedLab"), 201, body=FORK),
     Operation("api-branches", "GET", LABS, answer("branches")),

@@ -47,6 +47,7 @@ API = {
     "api.api-snapshot.get": _("The last view."),
     "api.api-journal.get": _("Scenario and commands: all that it takes to have this lab again."),
     "api.api-events.get": _("Turning points after a sequence number."),
+    "api.api-event-search.get": _("Search the turning points by words, kind, lane and consumer."),
     "api.api-event-lines.get": _("All turning points as a file, one JSON object a line."),
     "api.api-fork.post": _("Copy a lab as it is, as it was at a moment, or under another workload."),
     "api.api-branches.get": _("The lab, the one that it left, and those that left either."),

@@ -11,6 +11,7 @@ JSON.
     GET  /api/labs/<id>/snapshot/                                                               200 {lab, epoch, seq, at_us, view}
     GET  /api/labs/<id>/journal/                                                                200 {rules, scenario, commands}
     GET  /api/labs/<id>/events/?after=<seq>                                                     200 {events}
+    GET  /api/labs/<id>/events/search/                                                          200 see labs/event_search.py
     GET  /api/labs/<id>/events.jsonl?until_us=<moment>                                          200 see views/event_lines.py
     GET  /api/labs/<id>/pulsar/key/, .../pulsar/ranges/                                         200 see lab/pulsar/views/subscription.py
     GET  /api/labs/<id>/rabbitmq/try/, .../allowed/, .../definitions/                           200 see lab/rabbitmq/views/questions.py

@@ -1,18 +1,21 @@
-"""A lab's turning points as a file: one JSON object a line, from 0:00 to now or to a moment, sent as they are read.
+"""A lab's turning points as a file, one JSON object a line, from 0:00 to now or to a moment, sent as they are read; and
+a search in them.
 
 GET /api/labs/<id>/events.jsonl?until_us=<virtual microseconds>
+GET /api/labs/<id>/events/search/     see labs/event_search.py
 """
 
 from collections.abc import AsyncIterator
 
-from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt
 
 from dashboard.errors import Refused
-from dashboard.labs import selectors
-from dashboard.serializers import json_lines, refusal_response
+from dashboard.labs import event_search, selectors
+from dashboard.serializers import json_lines, json_response, refusal_response
 from dashboard.threads import in_thread
+from dashboard.views.api import api
 
 DIGITS_MAX = 18
 
@@ -41,3 +44,11 @@ async def _lines(lab_id: str, until_us: int | None) -> AsyncIterator[bytes]:
     while batch := await in_thread(selectors.event_rows)(lab_id=lab_id, after=seq, until_us=until_us):
         yield json_lines([event for _seq, event in batch])
         seq = batch[-1][0]
+
+
+@api("GET")
+def event_search_of(request: HttpRequest, lab_id: str) -> HttpResponse:
+    """The turning points that fit what is asked, from either end."""
+    wanted = event_search.wanted_of(request.GET.dict())
+    selectors.lab_get(lab_id=lab_id)
+    return json_response(event_search.search(lab_id, wanted))

@@ -7,6 +7,7 @@ import { createGuide } from "../lesson/guide.js";
 import { createTakeMenus } from "../take/menu.js";
 import { aboutLab } from "./about.js";
 import { createBand } from "./band.js";
+import { createEventList } from "./event_list.js";
 import { createLabBar } from "./lab_bar.js";
 import { createAsk } from "./lesson_ask.js";
 import { createMarking } from "./marking.js";
@@ -26,7 +27,10 @@ export function createFrame({
     && createAsk({ past, current, marking, changed: () => guide?.draw() });
   const guide = createGuide({ send, current, past, lane, question });
   const bar = createLabBar({ notice, onNamed: () => transport.reload() });
-  const transport = createTransport({ send, current, redraw, notice, past, link, guide, rename: bar.open });
+  const events = createEventList({ current, past });
+  const transport = createTransport({
+    send, current, redraw, notice, past, link, guide, rename: bar.open, onEvents: events.hear,
+  });
   const band = createBand({ current, lane, own });
   createTakeMenus({
     root: document.getElementById("main"), onFail: notice,
@@ -38,10 +42,13 @@ export function createFrame({
     band.draw();
     projector.draw(isForced);
     marking.write();
+    events.draw();
     guide?.draw();
     transport.draw(isForced);
   }
   const predict = createPredict({ current, send, past, lane, marking });
-  bindKeys([{ keys: ["q"], says: "predict", act: predict.open }]);
+  bindKeys([
+    { keys: ["q"], says: "predict", act: predict.open }, { keys: ["i"], says: "events.title", act: events.toggle },
+  ]);
   return { draw, step: transport.step };
 }

@@ -23,7 +23,10 @@ const TIMELINE_EVERY_MS = 500, TIMELINE_LEAST = 40, SLOW = 0.1;
 // draw(isForced): what the bar shows of the view. step(): one record on. hash(): of the state on the page, "" unknown.
 // past: the look at what was. rename(): opens the lab's name. link: what else a link to the page says, {read(): texts
 // by name, show(texts)}. guide: of a lesson, whose frames then are what the line shows.
-export function createTransport({ send, current, redraw, notice, past, rename, link, guide = null }) {
+// onEvents(events, isWhole): of the feed, also while the past is shown.
+export function createTransport({
+  send, current, redraw, notice, past, rename, link, guide = null, onEvents = () => {},
+}) {
   const timeline = guide?.line ?? marks;
   const aroundMarks = createRoving($("timeline"), '[role="button"]', ["Enter"]);   // Space plays and pauses
   let timelineKey = "", timelineAt = -Infinity, width = 0, isDragged = false, letGo = null;
@@ -157,7 +160,11 @@ export function createTransport({ send, current, redraw, notice, past, rename, l
     if (mark) press(mark);
   });
   past.attach({
-    changed: () => draw(false), heard: system.hear,
+    changed: () => draw(false),
+    heard(events, isWhole) {
+      system.hear(events, isWhole);
+      onEvents(events, isWhole);
+    },
     fail({ message, status }) {
       notice(message || say("notice.failed", { status: status ?? 0 }), { near: $("timeline") });
     },
