@@ -122,12 +122,14 @@ function drawOthers(now) {
 }
 
 function drawSequence(now) {
-  const shown = { consumers: view.consumers, available: roomOf(picture), isPhone: isPhone(), isFolded, say };
+  const shown = {
+    consumers: view.consumers, available: roomOf(picture), isPhone: isPhone(), isFolded, atUs: view.at_us, say,
+  };
   // It grows with what is said, and never shrinks: what stands below would jump.
   const isLow = document.body.hasAttribute("data-projector") && innerHeight <= 800;
   tall = Math.max(tall, Math.min(isPhone() ? TALL_PHONE : TALL, Math.max(SHORT, needed(now, shown))));
   const height = isLow ? SHORT : tall;                     // a low room has the newest messages, in larger letters
-  const made = sequence(now, { ...shown, height, atUs: view.at_us, chosen: looked ?? kept });
+  const made = sequence(now, { ...shown, height, chosen: looked ?? kept });
   picture.style.setProperty("width", `${made.width}px`);
   picture.setAttribute("height", height);
   picture.setAttribute("aria-label", say("groups.sequence_label"));

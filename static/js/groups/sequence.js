@@ -3,6 +3,7 @@
 // length. Below "now" the timers run out.
 
 import { NARROW, halfUp } from "../base/say.js";
+import { widthOf } from "../drawing/labels.js";
 import { paint } from "../drawing/paint.js";
 import { round } from "../drawing/shapes.js";
 import { NAMES, labelOf, noteWords, rowsOf, toneOf } from "./rows.js";
@@ -10,10 +11,13 @@ import { arcs, rings } from "./timers.js";
 
 const HEAD = 40, FOOT = 78, ROW = 26, LINE = 16, FIRST_LINE = 17, GAP = 18, DOT = 5, ASIDE = 12, PITCH_LEAST = 34;
 const PITCH_MOST = 170, NOTE_LEAST = 92, NOTE_ROOM = 44, LETTER = 6.8, BOLD_LETTER = 8.8, NOTE_LETTER = 7.9;
+const TIME_APART = 8, TIME_LEAST = 74;
 
 // -> where things stand: {columns: name -> x, coordinator: x, width, now: y}
-export function geometry(names, { available, height, isPhone = false, isLong = false }) {
-  const time = 74, labels = isPhone ? (isLong ? 164 : 120) : 190, coordinator = time + 18, first = coordinator + labels;
+export function geometry(names, { available, height, isPhone = false, isLong = false, atUs = 0 }) {
+  // as wide as the longest time: from ten minutes on it has a digit more
+  const time = Math.max(TIME_LEAST, widthOf(moment(atUs)) + TIME_APART + 2);
+  const labels = isPhone ? (isLong ? 164 : 120) : 190, coordinator = time + 18, first = coordinator + labels;
   const pitch = Math.min(PITCH_MOST, Math.max(PITCH_LEAST, (available - first - 8) / Math.max(1, names.length)));
   const columns = Object.fromEntries(names.map((name, place) => [name, round(first + pitch * (place + 0.5))]));
   return {
@@ -71,18 +75,18 @@ export function broken(text, room, letter) {
 }
 
 // How high a chart of all rows would be.
-export function needed(group, { consumers, available, isPhone, isFolded, say }) {
-  const { all, grid } = planOf(group, { consumers, available, height: 0, isPhone, isFolded });
+export function needed(group, { consumers, available, isPhone, isFolded, atUs, say }) {
+  const { all, grid } = planOf(group, { consumers, available, height: 0, isPhone, isFolded, atUs });
   return all.reduce((sum, row) => sum + heightOf(row, linesOf(row, grid, say)), HEAD + FOOT + 24);
 }
 
 // All rows, and where the lifelines of those who say something in the last of them stand.
-function planOf(group, { consumers, available, height, isPhone, isFolded }) {
+function planOf(group, { consumers, available, height, isPhone, isFolded, atUs }) {
   const all = rowsOf(group.exchanges, { isFolded });
   return {
     all,
     grid: geometry(namesOf(group, consumers, all.slice(-24)), {
-      available, height, isPhone, isLong: group.protocol === "consumer",
+      available, height, isPhone, isLong: group.protocol === "consumer", atUs,
     }),
   };
 }
@@ -94,7 +98,7 @@ export function layout(
   group,
   { consumers, available, height, isPhone = false, isFolded = true, atUs, chosen = null, say },
 ) {
-  const { all, grid } = planOf(group, { consumers, available, height, isPhone, isFolded });
+  const { all, grid } = planOf(group, { consumers, available, height, isPhone, isFolded, atUs });
   const rows = placed(all, grid, say).filter((row) =>
     row.items.some(({ exchange }) => exchange.member in grid.columns),
   );
@@ -108,7 +112,7 @@ export function layout(
   for (const row of rows) shapes.push(...rowShapes(row, grid, { group, consumers, chosen, say, atUs }));
   shapes.push({ id: "now", tag: "path", d: `M${grid.time - 4} ${grid.now}H${grid.width - 4}`, class: "now" });
   shapes.push({
-    id: "now-word", tag: "text", x: grid.time - 8, y: grid.now + 4, class: "b end", text: say("groups.now"),
+    id: "now-word", tag: "text", x: grid.time - TIME_APART, y: grid.now + 4, class: "b end", text: say("groups.now"),
   });
   shapes.push(...rings(group, grid, { atUs, say, isPhone }));
   return { shapes, width: grid.width, columns: Object.values(grid.columns) };
@@ -184,11 +188,13 @@ function rowShapes(row, grid, { group, consumers, chosen, say, atUs }) {
   const far = Math.max(...items.map(({ exchange }) => grid.columns[exchange.member])), id = row.id, y = row.y;
   if (row.gapUs) {
     shapes.push({
-      id: `gap-${id}`, tag: "text", x: grid.time - 8, y: y - ROW / 2 - 4, class: "m end n",
+      id: `gap-${id}`, tag: "text", x: grid.time - TIME_APART, y: y - ROW / 2 - 4, class: "m end n",
       text: `+${halfUp(row.gapUs / 1e6, row.gapUs < 9.95e6 ? 1 : 0)}${NARROW}${say("second")}`,
     });
   }
-  shapes.push({ id: `at-${id}`, tag: "text", x: grid.time - 8, y: y + 4, class: "n m end", text: moment(row.atUs) });
+  shapes.push({
+    id: `at-${id}`, tag: "text", x: grid.time - TIME_APART, y: y + 4, class: "n m end", text: moment(row.atUs),
+  });
   const share = flight(row, items[0].exchange, group, atUs);
   const reach =
     row.way === "ask" && share < REACHED

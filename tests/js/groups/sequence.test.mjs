@@ -79,6 +79,14 @@ test("the newest row stands right above now, and every row shown is between the 
   }
 });
 
+test("the time of a row has room at the left, however late it is", () => {
+  for (const minutes of [0, 9, 10, 99, 100, 1_000]) {
+    const atUs = minutes * 60e6 + 1;
+    const { time } = geometry(["c1"], { available: 960, height: 580, atUs });
+    assert.ok(moment(atUs).length * 7.83 <= time - 8, `${minutes} minutes`);
+  }
+});
+
 test("a message to a dead coordinator is crossed out, a parked one is drawn to now", () => {
   const lost = chart(nobody).shapes.filter(({ id }) => id.startsWith("lost-"));
   assert.ok(lost.length > 0);
