@@ -1,5 +1,5 @@
 // The partition that is looked at: its copies in the boxes of their brokers, on one scale of offsets, with the leader's
-// high watermark as a level across all of them and the reader's position at the leader's.
+// high watermark as a level in each of them and the reader's position at the leader's.
 
 import { paint } from "../drawing/paint.js";
 import { round } from "../drawing/shapes.js";
@@ -25,11 +25,10 @@ export function layout(partition, places, logs, { say, reader = null, cuts = {} 
   if (partition.high_watermark !== null) {
     for (const row of new Set(Object.values(boxes).map((box) => box.row))) {
       const ids = Object.keys(boxes).filter((id) => boxes[id].row === row);
-      const [first, last] = [boxes[ids[0]], boxes[ids.at(-1)]], level = y(ids[0], partition.high_watermark);
-      shapes.push({
-        id: `level-${row}`, tag: "path", d: `M${first.x + 3} ${level}H${round(last.x + last.width - 3)}`,
-        class: "level",
-      });
+      const level = y(ids[0], partition.high_watermark);
+      // inside the boxes alone: the words of the links stand between them
+      const d = ids.map((id) => `M${boxes[id].x + 3} ${level}H${round(boxes[id].x + boxes[id].width - 3)}`).join("");
+      shapes.push({ id: `level-${row}`, tag: "path", d, class: "level" });
     }
   }
   const at = of[partition.leader], isRead = reader && at && reader.position >= window.low;

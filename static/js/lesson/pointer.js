@@ -4,13 +4,14 @@
 import { draw, round } from "../drawing/shapes.js";
 
 const SVG = "http://www.w3.org/2000/svg";
-const PAD = 6, RIM = 5, REACH = 34, TALL = 34, EDGE = 8, CORNER = 8, LETTER = 9, WIDE = 16;
+const PAD = 6, RIM = 5, REACH = 34, TALL = 34, EDGE = 8, CORNER = 8, LETTER = 9, WIDE = 16, SHIFT = 1.5;
 const REST_MS = 200, TRIES_MOST = 20;
 
 export const plateWidth = (text) =>
   Math.ceil([...text].reduce((sum, letter) => sum + (letter > "\u2e80" ? WIDE : LETTER), 24));
 
-// Where the plate may stand: below, above, right and left of the thing, as far as that is inside of room.
+// Where the plate may stand, as far as that is inside of room: right, left, below and above of the thing, first with
+// its middle at the thing's, then shifted along that side by its own size.
 // box, room: { left, top, right, bottom }. -> [{ left, top, right, bottom, from: [x, y], to: [x, y] }]
 export function places(box, width, room) {
   const middle = { x: (box.left + box.right) / 2, y: (box.top + box.bottom) / 2 };
@@ -21,12 +22,23 @@ export function places(box, width, room) {
   const end = within(middle.x, x + CORNER, x + width - CORNER), side = within(middle.y, y + CORNER, y + TALL - CORNER);
   const right = box.right + RIM + REACH, left = box.left - RIM - REACH;
   const below = box.bottom + RIM + REACH, above = box.top - RIM - REACH;
-  return [
+  const straight = [
     at(right, y, [right, side], [box.right + RIM, middle.y]),
     at(left - width, y, [left, side], [box.left - RIM, middle.y]),
     at(x, below, [end, below], [middle.x, box.bottom + RIM]),
     at(x, above - TALL, [end, above], [middle.x, box.top - RIM]),
-  ].filter((place) => isInside(place, room));
+  ];
+  const shifted = [-1, 1].flatMap((way) => {
+    const beside = y + way * SHIFT * TALL, along = x + way * (width / 2 + CORNER);
+    const near = way < 0 ? width - CORNER : CORNER;
+    return [
+      at(right, beside, [right, beside + TALL / 2], [box.right + RIM, middle.y]),
+      at(left - width, beside, [left, beside + TALL / 2], [box.left - RIM, middle.y]),
+      at(along, below, [along + near, below], [middle.x, box.bottom + RIM]),
+      at(along, above - TALL, [along + near, above], [middle.x, box.top - RIM]),
+    ];
+  });
+  return [...straight, ...shifted].filter((place) => isInside(place, room));
 }
 
 const isInside = ({ left, top, right, bottom }, room) =>
@@ -150,19 +162,34 @@ function isSeen({ top, bottom }) {
   return top >= window.top - PAD && (bottom <= window.bottom + PAD || isTall);
 }
 
-// The place under which least is drawn; the first of equal ones.
+// The place under whose plate and arrow fewest words stand; the first of equal ones. Words of a picture take no press:
+// elementsFromPoint would not find them.
 function freest(list) {
-  const counted = list.map((place) => ({ place, count: under(place) }));
+  const words = [...document.querySelectorAll("#main :is(svg text, button, td, th, p, span, b, a, input, select, h2)")]
+    .filter((element) => element.closest(".pointer") === null && isWord(element))
+    .map((element) => element.getBoundingClientRect())
+    .map(({ left, top, right, bottom }) => ({
+      left: left + scrollX, top: top + scrollY, right: right + scrollX, bottom: bottom + scrollY,
+    }));
+  const counted = list.map((place) => ({ place, count: covered(place, words) }));
   return counted.sort((one, other) => one.count - other.count)[0]?.place ?? null;
 }
 
-function under({ left, top, right, bottom }) {
-  let count = 0;
-  for (let x = left + 4; x <= right - 4; x += Math.max(8, (right - left - 8) / 6)) {
-    for (const y of [top + 4, (top + bottom) / 2, bottom - 4]) {
-      const [first] = document.elementsFromPoint(x - scrollX, y - scrollY);
-      if (first && first.matches("text, tspan, path, circle, button, td, th, p, span, b, a, input, select")) count += 1;
-    }
-  }
-  return count;
+const isWord = (element) =>
+  element.matches("input, select") ||
+  [...element.childNodes].some(({ nodeType, data }) => nodeType === Node.TEXT_NODE && data.trim());
+
+const PARTS = 6;
+
+// How many of the words are under a place: its plate counts twice, since the arrow leaves what it crosses readable.
+export function covered({ from: [fx, fy], to: [tx, ty], ...plate }, words) {
+  const steps = Array.from({ length: PARTS + 1 }, (_, step) => step / PARTS);
+  const crosses = ({ left, top, right, bottom }) =>
+    steps.some((part) => {
+      const x = fx + (tx - fx) * part, y = fy + (ty - fy) * part;
+      return left <= x && x <= right && top <= y && y <= bottom;
+    });
+  const isUnder = (word) =>
+    word.left < plate.right && word.right > plate.left && word.top < plate.bottom && word.bottom > plate.top;
+  return words.reduce((sum, word) => sum + (isUnder(word) ? 2 : crosses(word) ? 1 : 0), 0);
 }
