@@ -89,14 +89,21 @@ def test_the_newest_record_of_a_key_is_followed_from_the_lane(page: Page) -> Non
     expect(page.locator("#passport-line")).to_contain_text("with key N14242", timeout=WORKED_OUT_MS)
 
 
+PLACE = """(id) => ({ top: document.getElementById(id).getBoundingClientRect().top, scrolled: scrollY })"""
+
+
 def asked(page: Page, lane: str, change: str) -> None:
     page.keyboard.press("q")
     page.select_option("#predict-form [name=lane]", lane)
     page.select_option("#predict-form [name=change]", change)
     page.click("#predict-form .go")
     expect(page.locator("#predict-mark")).to_be_visible(timeout=WORKED_OUT_MS)
+    stood = page.evaluate(PLACE, lane)
     page.click("#predict-mark")
-    expect(page.locator("#marking")).to_be_visible()
+    expect(page.locator("#marking-form")).to_be_visible()
+    assert page.evaluate(PLACE, lane) == stood, "the page does not move"
+    question = page.evaluate("document.querySelector('#marking-form').getBoundingClientRect().bottom")
+    assert question <= stood["top"] + 1, "the question hides nothing of the lanes"
 
 
 def test_partitions_are_marked_on_the_picture_and_judged(page: Page) -> None:
@@ -120,7 +127,7 @@ def test_partitions_are_marked_on_the_picture_and_judged(page: Page) -> None:
     expect(page.locator(".marks rect")).to_have_count(right + missed + wrong)
     save(page, "marking-told")
     page.click("#marking-end")
-    expect(page.locator("#marking")).to_be_hidden()
+    expect(page.locator("#marking-form")).to_be_hidden()
     expect(page.locator(".marks rect")).to_have_count(0)
 
 

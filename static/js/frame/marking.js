@@ -28,7 +28,6 @@ export function createMarking({ current, past, thingAt }) {
     if (!past.isLooking() && current().playing) past.seek({ at_us: told.at_us, position: told.position });
     $("marking-names").value = "";
     write();
-    box.scrollIntoView({ block: "nearest" });
     $("marking-names").focus({ preventScroll: true });
   }
 
