@@ -7,6 +7,8 @@ PICTURES = {
     "picture.unsent": _("{ready} not sent yet"),
     "picture.permits": _("waits for permits"),
     "picture.standby": _("2, 3, …: standbys in their order"),
+    "twin.all_rows": _("Show all {count} rows"),
+    "twin.few_rows": _("Show the first {count} rows"),
     "twin.active": _("active consumer"),
     "twin.standbys": _("standbys in order"),
     "twin.read_position": _("read position"),

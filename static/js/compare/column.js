@@ -2,12 +2,12 @@
 
 import { fillCells } from "../base/dom.js";
 import { PICTURES } from "../lane/pictures/all.js";
-import { twin } from "../lane/twins.js";
+import { twin, writeMore } from "../lane/twins.js";
 
 const TWINS_EVERY_MS = 1000;
 
 // template: of the page. labs: how many are shown. onSort(figure): a figure's name was pressed.
-export function createColumn(template, { labs, onSort }) {
+export function createColumn(template, { labs, onSort, onRows }) {
   const root = template.content.firstElementChild.cloneNode(true), body = root.querySelector(".costs tbody");
   const first = root.querySelector("figure"), figures = [first];
   while (figures.length < labs) figures.push(first.parentElement.appendChild(first.cloneNode(true)));
@@ -30,14 +30,22 @@ export function createColumn(template, { labs, onSort }) {
   }
 
   let twinsAt = -Infinity;                              // tables cost more than they are looked at
+  const whole = new Set();                              // figures whose tables have all rows
+  for (const figure of figures) {
+    figure.querySelector("[data-all-rows]").addEventListener("click", () => {
+      if (!whole.delete(figure)) whole.add(figure);
+      onRows();
+    });
+  }
 
   function writeTwin(figure, lane, words, label) {
-    const { head: heads, rows } = twin(lane, words);
+    const { head: heads, rows, more } = twin(lane, words, whole.has(figure));
     const [head, body] = figure.querySelectorAll(".twin :is(thead tr, tbody)");
     figure.querySelector(".twin-box").setAttribute("aria-label", label);
     fillCells(head, heads, "th");
     while (body.rows.length > rows.length) body.lastElementChild.remove();
     rows.forEach((cells, place) => fillCells(body.rows[place] ?? body.insertRow(), cells, "td"));
+    writeMore(figure.querySelector("[data-all-rows]"), more);
   }
 
   function set(element, text) {

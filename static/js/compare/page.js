@@ -28,7 +28,9 @@ let branches = [];
 let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false, sort = "given";
 
 for (const id of ids) {
-  columns.set(id, createColumn($("column"), { labs, onSort: (figure) => sortBy(sort === figure ? "given" : figure) }));
+  columns.set(id, createColumn($("column"), {
+    labs, onSort: (figure) => sortBy(sort === figure ? "given" : figure), onRows: () => drawFrame(true),
+  }));
 }
 const companion = beside && createCompanion({ start: beside.view, url: beside.urls.past, changed: schedule });
 

@@ -6,14 +6,22 @@ const ROWS_MAX = 60;
 const dash = (value) =>
   value === null || value === undefined ? NONE : typeof value === "number" ? number(value) : value;
 
-export function twin(lane, words) {
+// isWhole: all rows are asked for. -> {head, rows, more: what a press on the button below does; "": it has all of them}
+export function twin(lane, words, isWhole = false) {
   const [head, rows] = TABLES[lane.picture.kind](lane.picture, lane, words);
-  const hidden = rows.length - ROWS_MAX;
+  const [code, count] = isWhole ? ["twin.few_rows", ROWS_MAX] : ["twin.all_rows", rows.length];
   return {
-    head: head.map((code) => words[code] ?? code),
-    rows: rows.slice(0, ROWS_MAX),
-    more: hidden > 0 ? fill(words["picture.more"], { count: hidden }, words) : "",
+    head: head.map((name) => words[name] ?? name),
+    rows: isWhole ? rows : rows.slice(0, ROWS_MAX),
+    more: rows.length > ROWS_MAX ? fill(words[code], { count }, words) : "",
   };
+}
+
+// button: below the table. Hidden with it, it is no stop of the Tab key.
+export function writeMore(button, text) {
+  if (button.textContent !== text) button.textContent = text;
+  button.hidden = !text;
+  button.tabIndex = document.body.hasAttribute("data-twins") ? 0 : -1;
 }
 
 function hashes(picture) {

@@ -2,6 +2,7 @@
 
 import { fillCells, setTerm, textOnce } from "../base/dom.js";
 import { createLine } from "../frame/line.js";
+import { writeMore } from "../lane/twins.js";
 
 export function createLane(root, rowTemplate) {
   const slots = [...root.querySelectorAll("[data-slot]")].map((element) => [element.dataset.slot, textOnce(element)]);
@@ -170,13 +171,13 @@ function writeVerbs(box, verbs) {
 
 function createTwin(root) {
   const head = root.querySelector(".twin thead tr"), body = root.querySelector(".twin tbody");
-  const more = textOnce(root.querySelector("[data-twin-more]"));
+  const more = root.querySelector("[data-all-rows]");
   const caption = textOnce(root.querySelector("[data-twin-caption]"));
   return (twin) => {
     caption(twin.caption);
     fillCells(head, twin.head, "th");
     while (body.rows.length > twin.rows.length) body.lastElementChild.remove();
     twin.rows.forEach((cells, index) => fillCells(body.rows[index] ?? body.insertRow(), cells, "td"));
-    more(twin.more);
+    writeMore(more, twin.more);
   };
 }

@@ -65,6 +65,7 @@ const who = createWho(lanes, { current: () => view, past, follow: (key) => passp
 bindKeys([{ keys: ["f"], says: "way.open", act: () => passport.open({}) }]);
 const announce = createAnnouncer((text) => { $("announce").textContent = text; }, say);
 const naming = createNaming(), roster = createRoster($("roster"), { current: () => view, onSelect: () => redraw() });
+const whole = new Set();                                // lanes whose tables have all rows
 const namedOf = (id) => naming(id, view, roster.selectedOf(id));
 
 let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false, isForced = true, sizes = null;
@@ -108,11 +109,16 @@ function drawFrame() {
   drawMs = performance.now() - begun;
 }
 
+function showRows(id) {
+  if (!whole.delete(id)) whole.add(id);
+  redraw();
+}
+
 // The lanes `ids`, and with them, when `withHead`, what is above and below the lanes.
 function drawPart(ids, now, withHead) {
   const named = Object.fromEntries(ids.map((id) => [id, namedOf(id).rows]));
   const withTwins = isForced || ids.some((id) => now - laneOf.get(id).twinAt > 1000);
-  const shown = present(view, words(), { named, withTwins, only: ids, scope: scope.scope() });
+  const shown = present(view, words(), { named, withTwins, only: ids, scope: scope.scope(), whole });
   for (const texts of shown.lanes) drawLane(laneOf.get(texts.id), texts, now);
   if (!withHead) return;
   for (const texts of routes(view, words())) {
@@ -287,7 +293,9 @@ setInterval(showFreshness, 1000);
 
 document.addEventListener("click", (event) => {
   const more = event.target.closest("[data-more]"), tab = event.target.closest("[data-tab]");
+  const all = event.target.closest("[data-all-rows]");
   if (more) roster.show(more.dataset.more);
+  if (all) showRows(all.dataset.allRows);
   if (tab) {
     event.preventDefault();
     openLane(tab.dataset.tab);

@@ -24,8 +24,10 @@ const PAUSING = ["kafka", "tubemq"];                    // a change stops partit
 
 // named: lane id -> whom its list names where there are many (lane/fold.js). withTwins: tables cost more than they are
 // looked at, so the caller says when. only: the lanes to present.
-// scope: where the verbs act, "all" lanes or the row's own "lane".
-export function present(view, words, { named = {}, withTwins = true, only = view.lane_order, scope = "all" } = {}) {
+// scope: where the verbs act, "all" lanes or the row's own "lane". whole: ids of lanes whose tables have all rows.
+export function present(
+  view, words, { named = {}, withTwins = true, only = view.lane_order, scope = "all", whole = new Set() } = {},
+) {
   const say = speaker(words), workload = view.workload;
   return {
     lesson: lessonOf(view, say),
@@ -38,7 +40,9 @@ export function present(view, words, { named = {}, withTwins = true, only = view
     },
     lanes: only.map((id) => {
       const rows = named[id] ?? createNaming()(id, view).rows;
-      return laneWords(id, view.lanes[id], view, words, say, rows, withTwins, scope);
+      const isWhole = whole.has(id), lane = view.lanes[id];
+      const table = withTwins ? { ...twin(lane, words, isWhole), caption: billCovers(lane, say) } : null;
+      return laneWords(id, lane, view, words, say, rows, table, scope);
     }),
   };
 }
@@ -65,7 +69,7 @@ function current(view, say) {
   return slots;
 }
 
-function laneWords(id, lane, view, words, say, named, withTwins, scope) {
+function laneWords(id, lane, view, words, say, named, table, scope) {
   const { model, route, bill } = lane;
   const serving = lane.order.filter((name) => isCounted(lane.consumers[name])).length;
   const fair = serving ? 1 / serving : null, scale = barScale(lane, fair);
@@ -101,7 +105,7 @@ function laneWords(id, lane, view, words, say, named, withTwins, scope) {
     tally: tally(lane.tally, words, say), route_color: routeColor(route, lane.consumers),
     algorithms: algorithms(model, lane, say, words),
     rows: listed.map((name) => row(lane.consumers[name], { scale, fair }, view.at_us, words, say, where)),
-    twin: withTwins ? { ...twin(lane, words), caption: billCovers(lane, say) } : null,
+    twin: table,
   };
 }
 

@@ -399,3 +399,17 @@ test("queue: what the former connection of one who came back holds has a row, or
   check(many, WIDTH, TALL);
   assert.ok(many.some(({ id }) => id === "full-former-c1") && many.some(({ id }) => id === "full-c14"));
 });
+
+test("a table has its first 60 rows, and all of them when they are asked for", () => {
+  const names = Array.from({ length: 64 }, (_, place) => `c${place + 1}`);
+  const lane = {
+    picture: { kind: "queue", in_flight: Object.fromEntries(names.map((name) => [name, []])) }, consumers: {},
+  };
+  const words = { "twin.all_rows": "all {count}", "twin.few_rows": "first {count}" };
+  const few = twin(lane, words), all = twin(lane, words, true);
+  assert.deepEqual([few.rows.length, few.more], [60, "all 64"]);
+  assert.deepEqual([all.rows.map(([name]) => name), all.more], [names, "first 60"]);
+  delete lane.picture.in_flight.c1;
+  for (const name of names.slice(1, 4)) delete lane.picture.in_flight[name];
+  assert.equal(twin(lane, words).more, "", "sixty are all");
+});
