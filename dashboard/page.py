@@ -87,6 +87,7 @@ def lab_page(
             "fork": f"/api/labs/{lab_id}/fork/",
             "journal": f"/api/labs/{lab_id}/journal/",
             "events": f"/api/labs/{lab_id}/events.jsonl",
+            "run": f"/api/labs/{lab_id}/run.json",
             "event_search": f"/api/labs/{lab_id}/events/search/",
             "labs": "/api/labs/",
             "lab": "/lab/{id}/",

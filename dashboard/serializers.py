@@ -38,14 +38,19 @@ def json_body(request: HttpRequest) -> Json:
         return {}
     if request.content_type != "application/json":
         raise Refused(415, {"body": _("must be application/json")})
+    return json_object(body, "body")
+
+
+def json_object(text: bytes, field: str) -> Json:
+    """The JSON object in these bytes. Raises Refused 400 at the field."""
     try:
-        value = msgspec.json.decode(body)
+        value = msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
-        raise Refused(400, {"body": _("must be JSON")}) from error
+        raise Refused(400, {field: _("must be JSON")}) from error
     if not isinstance(value, dict):
-        raise Refused(400, {"body": _("must be a JSON object")})
+        raise Refused(400, {field: _("must be a JSON object")})
     if not _is_shallow(value, NESTING_MAX):
-        raise Refused(400, {"body": _("is nested too deeply")})
+        raise Refused(400, {field: _("is nested too deeply")})
     return value
 
 

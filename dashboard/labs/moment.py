@@ -9,7 +9,7 @@ alone. Until a lab can be moved in time, a moment is opened as a copy (`services
 it is `Journal.cut`'s to say.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -79,10 +79,10 @@ def _has_come(lab: Lab, position: int) -> bool:
     return position <= lab.position and not waiting.exists()
 
 
-def moment_in(query: Mapping[str, str]) -> Json:
+def moment_in(query: Mapping[str, str], names: Iterable[str] = LINK) -> Json:
     """What the query of an address says about a moment, numbers as numbers; {} where it names none. Garbage
-    stays text, to be refused."""
-    return {name: _number(query[name]) for name in LINK if name in query}
+    stays text, to be refused. names: as a link has them, or a call."""
+    return {name: _number(query[name]) for name in names if name in query}
 
 
 def _number(text: str) -> Any:

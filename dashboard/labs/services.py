@@ -232,21 +232,8 @@ def lab_submit(*, lab_id: str, request: Any, bearer: str | None = None, visitor:
     unknown lab, 403 not the owner, 409 another command had this id or the demo comes after a visitor, 400
     wrong in itself or known to be impossible now, 429 too many are waiting.
     """
-    try:
-        ordered = command_from_json(request, core_limits())
-    except CommandError as error:
-        raise Refused(400, fields_of(error)) from error
+    ordered = ordered_of(request)
     body = ordered.to_json()
-    if isinstance(ordered, DeployAssignor | OwnRule) and ordered.source is not None and not is_available():
-        raise Refused(
-            400,
-            {
-                "args.source": _(
-                    "own assignors and rules are off: the kernel of this server has no filter for system calls "
-                    "(seccomp)"
-                )
-            },
-        )
     if body["command_id"].startswith(OWN_IDS):
         raise Refused(
             400,
@@ -281,6 +268,26 @@ def lab_submit(*, lab_id: str, request: Any, bearer: str | None = None, visitor:
         )
         _wake_after_commit(lab)
     return _receipt(lab.pk, command)
+
+
+def ordered_of(request: Any) -> Command:
+    """The command that a request asks for. Raises Refused 400 at the field: wrong in itself, or nothing that this
+    server can run."""
+    try:
+        ordered = command_from_json(request, core_limits())
+    except CommandError as error:
+        raise Refused(400, fields_of(error)) from error
+    if isinstance(ordered, DeployAssignor | OwnRule) and ordered.source is not None and not is_available():
+        raise Refused(
+            400,
+            {
+                "args.source": _(
+                    "own assignors and rules are off: the kernel of this server has no filter for system calls "
+                    "(seccomp)"
+                )
+            },
+        )
+    return ordered
 
 
 def _check_now(lab: Lab, ordered: Command) -> LabFacts | None:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from dashboard.labs import runs
 from dashboard.labs.past import look
 from dashboard.openapi.schemas import FREE, NAME, answer, ref
 
@@ -108,6 +109,10 @@ OPERATIONS = (
     Operation("api-settings", "POST", LABS, answer("orders", "rest"), body=ref("LabRequest")),
     Operation("api-snapshot", "GET", LABS, answer("seq", "at_us", "view")),
     Operation("api-journal", "GET", LABS, answer("rules", "scenario", "commands")),
+    Operation(
+        "api-run", "GET", LABS, answer(*runs.FIELDS), query={"until_us": WHOLE, "until_position": WHOLE},
+    ),
+    Operation("api-open", "POST", LABS, ref("OpenedLab"), 201, body={"type": "object", "required": list(runs.FIELDS)}),
     Operation("api-events", "GET", LABS, answer("events"), query={"after": WHOLE}),
     Operation(
         "api-event-search", "GET", LABS, answer("events", "next", "scanned", "kinds", "consumers"),

@@ -46,6 +46,10 @@ API = {
     "api.api-settings.post": _("Which commands bring a lab to these settings, and what takes a new lab."),
     "api.api-snapshot.get": _("The last view."),
     "api.api-journal.get": _("Scenario and commands: all that it takes to have this lab again."),
+    "api.api-run.get": _("A lab up to a moment as a file that is opened again."),
+    "api.api-open.post": _(
+        "Open such a file: a lab that goes through the run again and is paused at its end."
+    ),
     "api.api-events.get": _("Turning points after a sequence number."),
     "api.api-event-search.get": _("Search the turning points by words, kind, lane and consumer."),
     "api.api-event-lines.get": _("All turning points as a file, one JSON object a line."),

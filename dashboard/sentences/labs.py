@@ -27,6 +27,13 @@ LABS = {
     "labs.new_settings": _("New lab with settings…"),
     "labs.name": _("Name"),
     "labs.name_hint": _("Without a name it is called after its workload and the time when it began."),
+    # One from a file
+    "labs.open": _("Open a run"),
+    "labs.file": _("A run from a file"),
+    "labs.file_hint": _(
+        "The menu ⋯ of a lab’s panels gives it: “This run as a file that opens again”. It runs again, and is paused at its end."
+    ),
+    "labs.no_file": _("Choose a file first."),
     # What its owner does to it
     "labs.rename": _("Rename"),
     "labs.rename_named": _("Rename “{name}”"),

@@ -11,6 +11,7 @@ TAKE = {
     "take.csv": _("Table as CSV"),
     "take.csv_of": _("Table as CSV: {table}"),
     "take.events": _("Events as JSONL, from 0:00"),
+    "take.run": _("This run as a file that opens again"),
     "take.nothing": _("Nothing to take away right now"),
     "take.failed": _("The file could not be made. Please try again."),
     "take.about": _("{lab} · {clock} · seed {seed}"),

@@ -10,6 +10,7 @@ JSON.
     GET  /api/labs/<id>/commands/<command_id>/                                                  200 what became of it
     GET  /api/labs/<id>/snapshot/                                                               200 {lab, epoch, seq, at_us, view}
     GET  /api/labs/<id>/journal/                                                                200 {rules, scenario, commands}
+    GET  /api/labs/<id>/run.json, POST /api/labs/open/                                          see views/runs.py
     GET  /api/labs/<id>/events/?after=<seq>                                                     200 {events}
     GET  /api/labs/<id>/events/search/                                                          200 see labs/event_search.py
     GET  /api/labs/<id>/events.jsonl?until_us=<moment>                                          200 see views/event_lines.py
@@ -94,7 +95,7 @@ def labs(request: HttpRequest) -> HttpResponse:
     opened = services.lab_open(
         request=lab_body(request), visitor=access.visitor_of(request), address=address_of(request)
     )
-    return _opened(opened)
+    return opened_response(opened)
 
 
 def lab_body(request: HttpRequest) -> Json:
@@ -144,7 +145,7 @@ def command(request: HttpRequest, lab_id: str, command_id: str) -> HttpResponse:
 @api("POST")
 def fork(request: HttpRequest, lab_id: str) -> HttpResponse:
     """Copy a lab, or replay its commands under another workload or seed."""
-    return _opened(
+    return opened_response(
         services.lab_fork(
             lab_id=lab_id,
             request=json_body(request),
@@ -212,6 +213,7 @@ async def snapshot(request: HttpRequest, lab_id: str) -> HttpResponse:
         return refusal_response(refused)
 
 
-def _opened(opened: services.OpenedLab) -> HttpResponse:
+def opened_response(opened: services.OpenedLab) -> HttpResponse:
+    """A new lab, and the token that commands it."""
     lab = opened.lab
     return json_response({**selectors.lab_meta(lab=lab), "owner_token": opened.owner_token}, 201)

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_safe
 from dashboard import access
 from dashboard.formats import clock, fill
 from dashboard.labs import selectors
+from dashboard.labs.runs import BYTES_MAX
 from dashboard.page import base_context
 
 Json = dict[str, Any]
@@ -30,7 +31,8 @@ def labs(request: HttpRequest) -> HttpResponse:
         _row(row, words) for row in selectors.lab_list() if row["id"] not in known
     ]
     context["page"] |= {
-        "csrf": get_token(request), "urls": {"labs": "/api/labs/", "lab": "/lab/{id}/"},
+        "csrf": get_token(request), "urls": {"labs": "/api/labs/", "lab": "/lab/{id}/", "open": "/api/labs/open/"},
+        "run_bytes_max": BYTES_MAX,
         "labs": [{name: row[name] for name in ("id", "name", "workload_code", "created")} for row in rows],
     }  # fmt: skip
     response = render(request, "dashboard/labs.html", {**context, "labs": rows})

@@ -8,10 +8,13 @@ export const ask = (url) => answerOf(fetch(url, { credentials: "same-origin", he
 export const send = (url, body) => write("POST", url, body);
 export const change = (url, body) => write("PATCH", url, body);
 
-const write = (method, url, body) =>
+const write = (method, url, body) => sendText(url, JSON.stringify(body), method);
+
+// text: JSON as it is, of a file that a person chose.
+export const sendText = (url, text, method = "POST") =>
   answerOf(
     fetch(url, {
-      method, credentials: "same-origin", body: JSON.stringify(body),
+      method, credentials: "same-origin", body: text,
       headers: { "Content-Type": "application/json", ...csrf(), ...language() },
     }),
   );

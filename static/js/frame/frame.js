@@ -36,6 +36,7 @@ export function createFrame({
     root: document.getElementById("main"), onFail: notice,
     about: (panel) => aboutLab(panel, current(), transport.hash()),
     events: () => `${page.urls.events}?until_us=${current().at_us}`,
+    run: () => `${page.urls.run}${past.isShown() ? `?${new URLSearchParams(past.moment())}` : ""}`,
   });
   const projector = createProjector({ current, lane });
   function draw(isForced) {

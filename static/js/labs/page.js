@@ -2,11 +2,11 @@
 
 import { onLanguage, page, say, speak } from "../base/chrome.js";
 import { Refusal } from "../base/commands.js";
-import { clearErrors, showErrors } from "../base/field_errors.js";
+import { clearErrors, clearWhenChanged, showErrors } from "../base/field_errors.js";
 import { labTitle } from "../base/lab_title.js";
 import { createNotice } from "../base/notice.js";
 import { refusalOf } from "../base/reasons.js";
-import { change, remove, send } from "../base/requests.js";
+import { change, remove, send, sendText } from "../base/requests.js";
 
 const MARGIN_S = 2;      // an undo that is pressed must still arrive in time
 const $ = (id) => document.getElementById(id);
@@ -48,7 +48,27 @@ $("new").addEventListener("submit", async (event) => {
     $("begin").disabled = false;
   }
 });
-addEventListener("pageshow", () => { $("begin").disabled = false; });      // somebody who comes back wants another one
+addEventListener("pageshow", () => {
+  $("begin").disabled = $("open-run").disabled = false;      // somebody who comes back wants another one
+});
+
+// -- one from a file --------------------------------------------------------------------------------------------------
+
+$("open").addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const form = event.currentTarget, [file] = $("file").files;
+  clearErrors(form);
+  if (!file) return showErrors(form, { file: [say("labs.no_file")] });
+  $("open-run").disabled = true;
+  try {
+    const { id } = await sendText(page.urls.open, await file.slice(0, page.run_bytes_max + 1).text());
+    location.assign(page.urls.lab.replace("{id}", id));
+  } catch (error) {
+    fail(error, form, $("open-run"));
+    $("open-run").disabled = false;
+  }
+});
+clearWhenChanged($("open"));
 
 // -- another name -----------------------------------------------------------------------------------------------------
 

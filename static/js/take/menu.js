@@ -1,4 +1,5 @@
-// "⋯" at the head of each panel: its picture as SVG or PNG, its tables as CSV, and the lab's events. One menu for all.
+// "⋯" at the head of each panel: its picture as SVG or PNG, its tables as CSV, the lab's events and its run. One menu
+// for all.
 
 import { say, speak } from "../base/chrome.js";
 import { place } from "../base/place.js";
@@ -18,8 +19,9 @@ const isPanel = (panel) =>
   panel.querySelector(HAS) && (panel.querySelector("[data-take]") || !headingOf(panel).classList.contains("unseen"));
 
 // about(panel): {lab, clock, said: {text, about}}, what a file says of where it is from; clock is null where there is
-// no moment. events(): the address of the lab's events up to the moment that is shown, null where there are none.
-export function createTakeMenus({ root, about, events = () => null, onFail }) {
+// no moment. events(), run(): the addresses of the lab's events and of its run up to the moment that is shown, null
+// where there are none.
+export function createTakeMenus({ root, about, events = () => null, run = () => null, onFail }) {
   const menu = document.createElement("div");
   Object.assign(menu, { className: "pop take-menu", id: "take-menu", popover: "auto" });
   menu.setAttribute("role", "menu");
@@ -71,9 +73,10 @@ export function createTakeMenus({ root, about, events = () => null, onFail }) {
       const words = more ? say("take.csv_of", { table: more }) : say("take.csv");
       found.push([words, () => save(bytes(), name("csv", more))]);
     });
-    const address = events();
-    if (address !== null) {
-      found.push([say("take.events"), () => download(address, fileName({ lab, clock }, "", "jsonl"))]);
+    for (const [words, address, ending] of [
+      ["take.events", events(), "jsonl"], ["take.run", run(), "highwater.json"],
+    ]) {
+      if (address !== null) found.push([say(words), () => download(address, fileName({ lab, clock }, "", ending))]);
     }
     if (!found.length) found.push([say("take.nothing"), () => {}]);
     return found;
