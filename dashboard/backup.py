@@ -2,7 +2,7 @@
 
     database.sqlite3   SQLite's own backup, one moment of it     or   database.dump   pg_dump's, one moment too
     secret_key         unless the environment has it
-    files/             uploads, studies, chunks, comparisons, opened and uploaded logs, the processes' logs
+    files/             uploads, studies, chunks, comparisons, searches, opened and uploaded logs, the processes' logs
     backup.json        what it is: written last, so a folder without it is no backup
 
 The database comes first: a file that is written after it is an orphan, which the site's own sweep removes,
@@ -28,7 +28,7 @@ from broker_core.lab.rules import RULES_VERSION
 
 FORMAT = 1
 LOCKED_S = 30.0
-FOLDERS = ("uploads", "studies", "chunks", "comparisons", "kafka-logs", "logs")
+FOLDERS = ("uploads", "studies", "chunks", "comparisons", "breaking", "kafka-logs", "logs")
 """Of the run folder. The others are made again: a lab's log, static files, Spark's work."""
 INSTALLED = {"secret_key", "static", "prepared", "flights", "java", "prepare.log"}
 """What a run folder has before any site ran in it."""

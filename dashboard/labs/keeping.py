@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from broker_core.events import Json
 from dashboard import access
 from dashboard.errors import Refused
-from dashboard.labs import comparisons, selectors
+from dashboard.labs import comparisons, searches, selectors
 from dashboard.labs.room import check_parts_room
 from dashboard.labs.transport import transport
 from dashboard.models import NAME_MAX, Lab
@@ -72,6 +72,7 @@ def labs_purge() -> int:
         return 0
     for lab_id in labs.values_list("pk", flat=True):
         comparisons.forget(lab_id)
+        searches.forget(lab_id)
     return labs.delete()[1].get("dashboard.Lab", 0)
 
 

@@ -6,6 +6,7 @@ from django.db.models import OuterRef, QuerySet, Subquery
 from django.utils.translation import gettext as _
 
 from broker_core.events import Json
+from broker_core.lab.breaking.schedule import OWN_IDS as BROKEN
 from broker_core.lab.comparing.history import OWN_IDS as COMPARED
 from broker_core.lab.facts import LabFacts, facts_from_text
 from broker_core.lab.rules import RULES_VERSION
@@ -65,14 +66,18 @@ def lab_of_visitor(*, visitor: str) -> Lab | None:
 
 
 def _is_played(lab: Lab) -> bool:
-    """A lesson or a comparison: it has a course of its own."""
-    return "lesson" in lab.scenario or is_comparison(lab)
+    """A lesson, a comparison, or what a search found: it has a course of its own."""
+    return "lesson" in lab.scenario or is_comparison(lab) or _has_script_of(lab, BROKEN)
 
 
 def is_comparison(lab: Lab) -> bool:
     """Whether a lab was made by a comparison (`compare.py`): its script says so."""
+    return _has_script_of(lab, COMPARED)
+
+
+def _has_script_of(lab: Lab, own_ids: str) -> bool:
     script = lab.script
-    return isinstance(script, list) and bool(script) and script[0]["body"]["command_id"].startswith(COMPARED)
+    return isinstance(script, list) and bool(script) and script[0]["body"]["command_id"].startswith(own_ids)
 
 
 def is_readable(lab: Lab) -> bool:

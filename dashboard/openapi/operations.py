@@ -165,6 +165,18 @@ OPERATIONS = (
     Operation("api-lab-rabbitmq-definitions", "GET", LANES, FREE, query=LANE),
     Operation("api-comparison", "GET", LANES, answer("state", "rows")),
     Operation("api-comparison", "POST", LANES, answer("state", "rows"), 202),
+    Operation("api-break", "GET", LANES, answer("state")),
+    Operation(
+        "api-break", "POST", LANES, answer("state", "tries"), 202,
+        body={
+            "type": "object", "required": ["promise", "may"],
+            "properties": {
+                "lane": TEXT, "promise": FREE, "may": FREE, "lasts_s": WHOLE, "seconds": WHOLE, "seed": WHOLE,
+            },
+        },
+    ),
+    Operation("api-break", "DELETE", LANES, answer("state")),
+    Operation("api-break-open", "POST", LANES, ref("OpenedLab"), 201),
     Operation("api-lab-log", "GET", LOGS, FREE, query={**LOG, **MOMENT}),
     Operation("api-lab-log-clean", "GET", LOGS, answer("log"), query={**LOG, **MOMENT}),
     Operation("api-lab-log-question", "GET", LOGS, FREE, query={**ASKED, **MOMENT}),

@@ -82,12 +82,12 @@ PAGES: Mapping[str, Mapping[str, Any]] = {
             if code.startswith(("cluster.verb.", "cluster.verb_about."))
         },
     },
-    "labs": LABS,
+    "labs": {**LABS, "break.title": BREAK["break.title"]},
     "learn": {**LEARN, **LESSON},
     "log": LOG,
     "pulsar": {**SUBSCRIPTION, **LESSON},
     "rabbitmq": {**TOPOLOGY, **LESSON},
-    "settings": SETTINGS,
+    "settings": {**SETTINGS, "break.title": BREAK["break.title"]},
     "stage": LESSON,
     "tubemq": {**BALANCE, **LESSON},
 }

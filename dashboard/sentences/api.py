@@ -65,6 +65,12 @@ API = {
     "api.api-lab-rabbitmq-allowed.get": _("What the server would answer to a user’s operation."),
     "api.api-lab-rabbitmq-definitions.get": _("What is declared, as a definitions file."),
     "api.api-comparison.get": _("The lane’s group on the same history under each assignor and protocol."),
+    "api.api-break.get": _("How the last search for what breaks a promise about this lab stands."),
+    "api.api-break.post": _("Search for the shortest schedule of faults that breaks a promise about a lane."),
+    "api.api-break.delete": _("End that search."),
+    "api.api-break-open.post": _(
+        "Open what it found as a lab that is paused at the moment at which the promise broke."
+    ),
     "api.api-comparison.post": _("Have that comparison worked out, up to now."),
     "api.api-lab-log.get": _("The folder of a replica’s log."),
     "api.api-lab-log-clean.get": _("What a round of compaction would do now."),

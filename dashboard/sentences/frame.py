@@ -19,6 +19,7 @@ FRAME = {
     "frame.rabbitmq": _("RabbitMQ"),
     "frame.code": _("Code"),
     "frame.compare": _("Compare"),
+    "frame.break": _("Break it"),
     # One picture for a room
     "projector": _("Projector: one picture, large"),
     "projector.leave": _("Leave (Esc)"),

@@ -107,25 +107,26 @@ def lab_body(request: HttpRequest) -> Json:
 def lab(request: HttpRequest, lab_id: str) -> HttpResponse:
     """What a lab is, and whether it is yours; another name for it; or its end, which can be undone for a
     moment."""
-    rights = _rights(request)
+    who = rights(request)
     if request.method == "DELETE":
-        keeping.lab_delete(lab_id=lab_id, **rights)
+        keeping.lab_delete(lab_id=lab_id, **who)
         return json_response({"id": lab_id, "undo_s": settings.LAB_UNDO_S})
     if request.method == "PATCH":
-        row = keeping.lab_rename(lab_id=lab_id, request=json_body(request), **rights)
+        row = keeping.lab_rename(lab_id=lab_id, request=json_body(request), **who)
     else:
         row = selectors.lab_get(lab_id=lab_id)
-    return json_response({**selectors.lab_meta(lab=row), "owned": access.is_owner(row, **rights)})
+    return json_response({**selectors.lab_meta(lab=row), "owned": access.is_owner(row, **who)})
 
 
 @api("POST")
 def restore(request: HttpRequest, lab_id: str) -> HttpResponse:
     """Undo a deletion."""
-    row = keeping.lab_restore(lab_id=lab_id, **_rights(request))
+    row = keeping.lab_restore(lab_id=lab_id, **rights(request))
     return json_response({**selectors.lab_meta(lab=row), "owned": True})
 
 
-def _rights(request: HttpRequest) -> dict[str, str | None]:
+def rights(request: HttpRequest) -> dict[str, str | None]:
+    """Who asks, as services take it."""
     return {"bearer": access.bearer_of(request), "visitor": access.visitor_of(request)}
 
 
@@ -133,7 +134,7 @@ def _rights(request: HttpRequest) -> dict[str, str | None]:
 def commands(request: HttpRequest, lab_id: str) -> HttpResponse:
     """Order something from a lab."""
     body = json_body(request)
-    return json_response(services.lab_submit(lab_id=lab_id, request=body, **_rights(request)), 202)
+    return json_response(services.lab_submit(lab_id=lab_id, request=body, **rights(request)), 202)
 
 
 @api("GET")
@@ -169,7 +170,7 @@ def comparison(request: HttpRequest, lab_id: str, lane: str) -> HttpResponse:
     if request.method == "POST":
         return json_response(
             comparisons.comparison_start(
-                lab_id=lab_id, lane=lane, address=address_of(request), **_rights(request)
+                lab_id=lab_id, lane=lane, address=address_of(request), **rights(request)
             ),
             202,
         )

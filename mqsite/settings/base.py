@@ -141,6 +141,10 @@ LABS_ADDRESS_MAX = int(os.environ.get("HIGHWATER_LABS_ADDRESS_MAX", "250"))
 COMPARISONS_ADDRESS_MAX = 40  # that wait or run: a classroom's, each pressing once
 COMPARISONS_MAX = 80
 COMPARISON_S_MAX = 60.0  # of a worker's time for one
+BREAKINGS_ADDRESS_MAX = 40  # searches that wait or run: a classroom's
+BREAKINGS_MAX = 80
+BREAKING_S_MAX = 120.0  # of a worker's time for one
+BREAKING_TURN_S = 5.0  # then it goes to the end of the queue
 LABS_PARTS_MAX = int(
     os.environ.get("HIGHWATER_LABS_PARTS_MAX", "2000000")
 )  # parts of all labs together: broker_core/lab/size.py

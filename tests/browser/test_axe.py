@@ -21,6 +21,7 @@ SITE_PAGES = [
     "learn/kafka_cluster_high_watermark/print/",
     "analyze/",
     "compare/",
+    "break/",
     "fidelity/",
     "log/article/",
     "nothing/",

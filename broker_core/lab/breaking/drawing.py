@@ -88,11 +88,14 @@ class Drawing:
         return f"c{1 + self._below(max(1, self.case.scenario.consumers + joined))}"
 
     def _link(self, others: Schedule) -> dict[str, str]:
-        """A broker, and another node of the cluster or a consumer."""
-        one = f"broker-{1 + self._below(self.brokers)}"
-        nodes = [f"broker-{number}" for number in range(1, self.brokers + 1)]
-        nodes += ["controller", "producer", self._consumer(others)]
-        return {"one": one, "other": self._one_of([node for node in nodes if node != one])}
+        """A broker, and every second time another one, else another node of the cluster or a consumer."""
+        one = 1 + self._below(self.brokers)
+        peers = [f"broker-{number}" for number in range(1, self.brokers + 1) if number != one]
+        nodes = ["controller", "producer", self._consumer(others)]
+        return {
+            "one": f"broker-{one}",
+            "other": self._one_of(peers if peers and self._below(2) else nodes),
+        }
 
     def _below(self, limit: int) -> int:
         return self.random.below(STREAM, limit)

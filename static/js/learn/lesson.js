@@ -4,7 +4,7 @@ import { say } from "../base/chrome.js";
 import { browserStorage, keptLessons } from "../lesson/kept.js";
 import { markOf } from "./course.js";
 import { goOnAt, showMark } from "./marks.js";
-import { followLanguage } from "./texts.js";
+import { followLanguage } from "../base/texts.js";
 
 const main = document.getElementById("main"), go = document.getElementById("go"), storage = browserStorage();
 

@@ -2,7 +2,7 @@
 
 import { say } from "../base/chrome.js";
 import { packed, unpacked } from "./share.js";
-import { followLanguage } from "./texts.js";
+import { followLanguage } from "../base/texts.js";
 
 const $ = (id) => document.getElementById(id);
 const text = $("text"), editor = document.querySelector(".editor"), lines = editor.querySelector(".lines");

@@ -6,7 +6,7 @@ import { browserStorage, isBegun, keptLessons } from "../lesson/kept.js";
 import { countDone, nextStep } from "./course.js";
 import { matches, wordsOf } from "./filter.js";
 import { goOnAt, showMark } from "./marks.js";
-import { followLanguage } from "./texts.js";
+import { followLanguage } from "../base/texts.js";
 
 const $ = (id) => document.getElementById(id);
 const storage = browserStorage(), search = $("search"), levels = [...document.querySelectorAll(".seg [data-level]")];

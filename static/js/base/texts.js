@@ -1,6 +1,6 @@
-// Lessons are texts of their own in both languages, which change in place with the page's.
+// Lessons and cases are texts of their own in both languages, which change in place with the page's.
 
-import { onLanguage, page } from "../base/chrome.js";
+import { onLanguage, page } from "./chrome.js";
 
 export function followLanguage(changed = () => {}) {
   onLanguage(() => {

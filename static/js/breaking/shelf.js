@@ -1,0 +1,5 @@
+// The shelf of promises.
+
+import { followLanguage } from "../base/texts.js";
+
+followLanguage();
