@@ -185,6 +185,53 @@ class Pulse(models.Model):
         cls.objects.update_or_create(pk=1, defaults={"at_ms": wall_ms()})
 
 
+# -- rooms: a teacher and who follows -------------------------------------------------------------------------
+
+
+class Room(models.Model):
+    """What a presenter shows to a room, whole: which lab, page and moment. Every write makes `version` grow, so
+    that a message is shown once and an older one not at all."""
+
+    code = models.CharField(primary_key=True, max_length=6)  # dashboard/rooms/codes.py
+    lab = models.ForeignKey(Lab, on_delete=models.CASCADE, related_name="rooms")
+    presenter_hash = models.CharField(max_length=64, db_index=True)  # SHA-256 of the visitor's cookie
+    remote_hash = models.CharField(max_length=64, blank=True, default="")  # of the second device's secret
+    handover_hash = models.CharField(max_length=64, blank=True, default="")  # of the next presenter's, once
+    address_hash = models.CharField(max_length=32, db_index=True)  # who opened it, for quotas
+    version = models.BigIntegerField(default=1)
+    shown = StoredJson()  # dashboard/rooms/shown.py
+    locked = models.BooleanField(default=False)
+    recalls = models.BigIntegerField(default=0)  # how often all were called back
+    handovers = models.BigIntegerField(default=0)  # how often another took over
+    presses = models.BigIntegerField(default=0)  # of the remote; the last of them:
+    press = models.CharField(max_length=8, blank=True, default="")
+    created_at = models.DateTimeField(default=timezone.now)
+    ends_at = models.DateTimeField(db_index=True)
+
+
+class RoomSeat(models.Model):
+    """One browser that has joined a room."""
+
+    room = models.ForeignKey(Room, on_delete=models.CASCADE, related_name="seats")
+    visitor_hash = models.CharField(max_length=64)
+    name = models.CharField(max_length=32, blank=True, default="")
+    is_looking = models.BooleanField(default=False)  # around, in a copy of its own
+    seen_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["room", "visitor_hash"], name="seat_once")]
+
+
+class WrongCode(models.Model):
+    """A code that no room has, tried from this address: so many an hour."""
+
+    address_hash = models.CharField(max_length=32)
+    at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        indexes = [models.Index(fields=["address_hash", "at"], name="wrong_codes")]
+
+
 # -- studies: the data pipeline's rows -----------------------------------------------------------------------
 
 

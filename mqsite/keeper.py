@@ -181,6 +181,7 @@ def _keep() -> None:
 
     from dashboard.labs.keeping import labs_purge
     from dashboard.labs.shards import shards_ensure
+    from dashboard.rooms.services import rooms_sweep
     from dashboard.studies.services import studies_tend
 
     tended_s = swept_s = 0.0
@@ -192,6 +193,8 @@ def _keep() -> None:
                 labs_purge()
                 sweep = tended_s - swept_s > SWEEP_EVERY_S
                 studies_tend(sweep=sweep)
+                if sweep:
+                    rooms_sweep()
                 swept_s = tended_s if sweep else swept_s
         except DatabaseError as error:
             # The database is away for now; nothing that is stored is lost, and the next second asks again.

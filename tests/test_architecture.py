@@ -190,6 +190,7 @@ def questions() -> dict[str, list[str]]:
 # What the file must hold for its row to be true.
 HOLDS = {
     "what breaks a promise, and how is the shortest schedule found": "class Search",
+    "what may a follower do, and what does their page do": "def room_copy",
     "what of a picture can be marked as an answer": "class Shown",
     "where is an event of a lab searched, and by which words": "def search",
     "which code ran, line by line": "class Trace",

@@ -75,6 +75,10 @@ class Reader:
         self.in_flight.append((seq, snapshot))
         await self._send({"type": "websocket.send", "text": text})
 
+    async def tell(self, text: str) -> None:
+        """Send what needs no acknowledgement, as whoever calls sends it seldom."""
+        await self._send({"type": "websocket.send", "text": text})
+
     async def close(self, code: int) -> None:
         with contextlib.suppress(Exception):  # of a socket that is broken already
             await self._send({"type": "websocket.close", "code": code})

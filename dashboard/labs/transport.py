@@ -38,6 +38,7 @@ DOWN_PAUSE_S = 0.5  # after a failure, how long Redis is not asked
 # Entries of a shard's wake list: a lab's id, or this before it: "publish a full frame, somebody cannot
 # follow".
 WANTS_FULL = "full:"
+ROOMS_CHANNEL = "rooms"
 GONE = "gone"
 """The one field of a stream's entry that is no frame: perhaps the lab is deleted. It stays in the stream, and
 a lab may be restored."""
@@ -216,6 +217,17 @@ class Transport:
                 pipe.xadd(stream_key(lab_id), {GONE: 1}, maxlen=STREAM_FRAMES_MAX, approximate=True)
                 pipe.expire(stream_key(lab_id), STREAM_KEPT_S)
                 pipe.execute()
+        except redis.RedisError as error:
+            self._failed(error)
+            return False
+        return True
+
+    def tell_room(self, text: str) -> bool:
+        """Send a room's state to every web process; without Redis they read it a moment later."""
+        if self.is_down:
+            return False
+        try:
+            self._redis.publish(ROOMS_CHANNEL, text)
         except redis.RedisError as error:
             self._failed(error)
             return False

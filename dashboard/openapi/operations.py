@@ -8,6 +8,8 @@ from typing import Any
 from dashboard.labs import runs
 from dashboard.labs.past import look
 from dashboard.openapi.schemas import FREE, NAME, answer, ref
+from dashboard.rooms import services as rooms
+from dashboard.rooms import shown
 
 Json = dict[str, Any]
 TEXT: Json = {"type": "string"}
@@ -38,8 +40,8 @@ class Operation:
         return f"api.{self.route}.{self.method.lower()}"
 
 
-LABS, PAST, LANES, LOGS, STUDIES = "labs", "past", "lanes", "logs", "studies"
-GROUPS = (LABS, PAST, LANES, LOGS, STUDIES)
+LABS, PAST, LANES, ROOMS, LOGS, STUDIES = "labs", "past", "lanes", "rooms", "logs", "studies"
+GROUPS = (LABS, PAST, LANES, ROOMS, LOGS, STUDIES)
 LANE = {"lane": TEXT}
 LOOKED: Mapping[str, Json] = {
     **dict.fromkeys(("at_us", "position", "until_us", "every_us", "count", "record", "next"), WHOLE),
@@ -93,6 +95,15 @@ FORK: Json = {
     "properties": {
         "workload": FREE, "seed": WHOLE, "until_us": WHOLE, "until_position": WHOLE,
         "speed": {"type": "number", "minimum": 0.1, "maximum": 20}, "name": NAME,
+    },
+}  # fmt: skip
+ROOM = answer("code", "seq", "lab", "path", "role")
+SHOWN: Json = {
+    "type": "object",
+    "properties": {
+        "page": {"enum": list(shown.ROUTES)}, "query": TEXT, "at_us": {**WHOLE, "type": ["integer", "null"]},
+        "position": {**WHOLE, "type": ["integer", "null"]}, "chosen": {"type": "object", "additionalProperties": TEXT},
+        "thing": {"type": ["string", "null"]},
     },
 }  # fmt: skip
 
@@ -177,6 +188,30 @@ OPERATIONS = (
     ),
     Operation("api-break", "DELETE", LANES, answer("state")),
     Operation("api-break-open", "POST", LANES, ref("OpenedLab"), 201),
+    Operation(
+        "api-rooms", "POST", ROOMS, ROOM, 201,
+        body={"type": "object", "required": ["lab"], "properties": {"lab": TEXT, "shown": SHOWN}},
+    ),
+    Operation("api-room", "GET", ROOMS, ROOM),
+    Operation(
+        "api-room", "PATCH", ROOMS, ROOM,
+        body={
+            "type": "object",
+            "properties": {"shown": SHOWN, "lab": TEXT, "locked": {"type": "boolean"}, "recall": {"type": "boolean"}},
+        },
+    ),
+    Operation("api-room", "DELETE", ROOMS, answer("code")),
+    Operation("api-room-seat", "POST", ROOMS, answer("path", "name"), body={"type": "object", "properties": {"name": TEXT}}),
+    Operation("api-room-copy", "POST", ROOMS, answer("id"), 201, body=FORK),
+    Operation(
+        "api-room-links", "POST", ROOMS, answer("url", "qr"), 201,
+        body={"type": "object", "required": ["for"], "properties": {"for": {"enum": list(rooms.LINKS)}}},
+    ),
+    Operation(
+        "api-room-press", "POST", ROOMS, answer("presses"), 202,
+        body={"type": "object", "required": ["press"], "properties": {"press": {"enum": list(rooms.PRESSES)}}},
+    ),
+    Operation("api-room-take", "POST", ROOMS, answer("path")),
     Operation("api-lab-log", "GET", LOGS, FREE, query={**LOG, **MOMENT}),
     Operation("api-lab-log-clean", "GET", LOGS, answer("log"), query={**LOG, **MOMENT}),
     Operation("api-lab-log-question", "GET", LOGS, FREE, query={**ASKED, **MOMENT}),

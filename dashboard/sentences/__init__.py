@@ -36,6 +36,7 @@ from dashboard.sentences.lesson import LESSON
 from dashboard.sentences.log import LOG
 from dashboard.sentences.predict import PREDICT
 from dashboard.sentences.queues import QUEUES
+from dashboard.sentences.rooms import JOIN, ROOM
 from dashboard.sentences.settings import PANEL, SETTINGS
 from dashboard.sentences.stage import STAGE
 from dashboard.sentences.strategies import STRATEGIES
@@ -59,6 +60,7 @@ EVERYWHERE: Mapping[str, Any] = {
     **FIDELITY_LINE,
     **PANEL,
     **PREDICT,
+    **ROOM,
     **CURL,
     **QUEUES,
     **FACTS,
@@ -88,6 +90,7 @@ PAGES: Mapping[str, Mapping[str, Any]] = {
     "pulsar": {**SUBSCRIPTION, **LESSON},
     "rabbitmq": {**TOPOLOGY, **LESSON},
     "settings": {**SETTINGS, "break.title": BREAK["break.title"]},
+    "room": JOIN,
     "stage": LESSON,
     "tubemq": {**BALANCE, **LESSON},
 }

@@ -30,6 +30,7 @@ API = {
     "api.group.labs": _("Labs and commands"),
     "api.group.past": _("A lab’s past"),
     "api.group.lanes": _("Questions to a lane"),
+    "api.group.rooms": _("Rooms"),
     "api.group.logs": _("Kafka’s log"),
     "api.group.studies": _("Studies"),
     "api.api-labs.post": _("Make a lab and set it playing."),
@@ -64,6 +65,19 @@ API = {
     "api.api-lab-rabbitmq-path.get": _("Where a message went."),
     "api.api-lab-rabbitmq-allowed.get": _("What the server would answer to a user’s operation."),
     "api.api-lab-rabbitmq-definitions.get": _("What is declared, as a definitions file."),
+    "api.api-rooms.post": _("Open a room for a lab, or move the room of this browser to it."),
+    "api.api-room.get": _("What a room shows, and who you are in it."),
+    "api.api-room.patch": _(
+        "Show something else, lock or unlock the room, call all back. The presenter may."
+    ),
+    "api.api-room.delete": _("End a room. The presenter may."),
+    "api.api-room-seat.post": _("Take a seat in a room, under a name or none."),
+    "api.api-room-copy.post": _("A copy of the presenter’s lab, to look around in."),
+    "api.api-room-links.post": _(
+        "A new secret link, for a remote or for the next presenter. The presenter may."
+    ),
+    "api.api-room-press.post": _("Press a button of the remote. The presenter and the remote may."),
+    "api.api-room-take.post": _("Take over a room with the secret of its hand-over."),
     "api.api-comparison.get": _("The lane’s group on the same history under each assignor and protocol."),
     "api.api-break.get": _("How the last search for what breaks a promise about this lab stands."),
     "api.api-break.post": _("Search for the shortest schedule of faults that breaks a promise about a lane."),

@@ -7,7 +7,7 @@ HIGHWATER_ALLOWED_HOSTS  names this site answers to, separated by commas
 DATABASE_URL           PostgreSQL instead of SQLite: postgres://user:password@host/name
 REDIS_URL              an outside Redis instead of the embedded one
 HIGHWATER_TRUSTED_PROXIES  addresses or networks of proxies whose X-Forwarded-For tells the client's address, separated by commas (default none)
-HIGHWATER_LABS_ADDRESS_MAX, HIGHWATER_SOCKETS_ADDRESS_MAX  what one network address may have (default 250, 400)
+HIGHWATER_LABS_ADDRESS_MAX, HIGHWATER_SOCKETS_ADDRESS_MAX  what one network address may have (default 250, 600)
 HIGHWATER_LABS_PARTS_ADDRESS_MAX, HIGHWATER_LABS_PARTS_MAX  what an address's labs, and all, may cost (default 800000, 2000000)
 HIGHWATER_HOST_ID      what tells this supervisor from others that share its database and Redis (default: machine and run folder)
 LAB_SHARDS             how many shards, hence Celery tasks, the labs are spread over
@@ -151,7 +151,7 @@ LABS_PARTS_MAX = int(
 LABS_PARTS_ADDRESS_MAX = int(os.environ.get("HIGHWATER_LABS_PARTS_ADDRESS_MAX", "800000"))
 LABS_NEWCOMER = 2  # an address that has fewer may use the reserve, see dashboard/quotas.py
 SOCKETS_MAX = int(os.environ.get("HIGHWATER_SOCKETS_MAX", "4000"))  # of one web process
-SOCKETS_ADDRESS_MAX = int(os.environ.get("HIGHWATER_SOCKETS_ADDRESS_MAX", "400"))
+SOCKETS_ADDRESS_MAX = int(os.environ.get("HIGHWATER_SOCKETS_ADDRESS_MAX", "600"))
 SOCKETS_NEWCOMER = 4
 CONSUMERS_PER_LANE_MAX = 512
 RECORDS_PER_S_MAX = 5_000

@@ -19,6 +19,7 @@ ORDER = (
     "neighbour",
     "fair",
     "feed",
+    "room",
     "stage",
     "assignors",
     "ring",

@@ -17,6 +17,7 @@ SIZES: dict[str, dict[str, Any]] = {
     "fair": {"CLICKS": 2, "SETTLING_S": 0.2},
     "labs": {"CLICKS": 2, "CROWDS": ((2, 8, 300),), "WATCHED_S": (0.5, 0.5)},
     "click": {"CLICKS": 2, "CROWD": 2},
+    "room": {"ATTENDEES": 3, "DEAF": 1, "CLICKS": 2},
     "feed": {"CLIENTS": 4, "DEAF": 1, "SECONDS": 1, "LINGER_S": 1},
     "rabbitmq": {"MESSAGES": 500, "REPEATS": 1},
     "amqp": {"BINDINGS": 200, "KEYS": 200, "MATCHES": 2_000, "MESSAGES": 100, "REPEATS": 1},

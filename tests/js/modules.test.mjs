@@ -8,7 +8,7 @@ import test from "node:test";
 const ROOT = new URL("../../static/js/", import.meta.url);
 const IMPORT = /^(?:import|export)\s(?:[^"]*?\sfrom\s)?"([^"]+)"|\bimport\("([^"]+)"\)/gm;
 // What pages share, each only from those before it.
-const SHARED = ["base", "feed", "drawing", "take", "lane", "lesson", "frame", "why"];
+const SHARED = ["base", "feed", "drawing", "take", "lane", "lesson", "room", "frame", "why"];
 
 const read = (name) => readFileSync(new URL(name, ROOT), "utf8");
 const modules = readdirSync(ROOT, { recursive: true }).filter((name) => name.endsWith(".js")).sort();

@@ -4,6 +4,7 @@
 const ASK_AGAIN_MS = 2000, RETRY_MS = [250, 500, 1000, 2000, 4000];
 // too many sockets of this network, or in all: it opens again when there may be room
 const NO_ROOM = 4430, ROOM_MS = 30_000;
+const OVER = 4410;                        // the room is over: nothing will come again
 const GONE = 4404, GONE_MS = 5000;        // the lab is deleted; its owner can restore it
 
 export function openSocket(url, { onMessage, onState }) {
@@ -18,7 +19,8 @@ export function openSocket(url, { onMessage, onState }) {
     });
     socket.addEventListener("message", (event) => onMessage(JSON.parse(event.data)));
     socket.addEventListener("close", ({ code }) => {
-      onState(code === NO_ROOM ? "full" : code === GONE ? "gone" : "closed");
+      onState({ [NO_ROOM]: "full", [GONE]: "gone", [OVER]: "over" }[code] ?? "closed");
+      if (code === OVER) return;
       clearTimeout(asking);
       setTimeout(
         connect,
@@ -43,6 +45,7 @@ export function openSocket(url, { onMessage, onState }) {
       clearTimeout(asking);
       asking = setTimeout(unanswered, ASK_AGAIN_MS);
     },
+    say: send,
     drop() { socket.close(); },                       // it comes back on its own, as after any loss
   };
 }

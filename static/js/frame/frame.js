@@ -4,6 +4,7 @@ import { page } from "../base/chrome.js";
 import { bindKeys } from "../base/keys.js";
 import { createTransport } from "../lane/transport.js";
 import { createGuide } from "../lesson/guide.js";
+import { createRoom } from "../room/room.js";
 import { createTakeMenus } from "../take/menu.js";
 import { aboutLab } from "./about.js";
 import { createBand } from "./band.js";
@@ -47,6 +48,7 @@ export function createFrame({
     guide?.draw();
     transport.draw(isForced);
   }
+  createRoom({ notice, past, link });
   const predict = createPredict({ current, send, past, lane, marking });
   bindKeys([
     { keys: ["q"], says: "predict", act: predict.open }, { keys: ["i"], says: "events.title", act: events.toggle },

@@ -55,7 +55,8 @@ export function createOrders({ isStopped, notice, past }) {
     const { id } = await fork(page, past.moment()), urls = { commands: page.urls.commands.replace(page.lab, id) };
     await submit({ ...page, urls }, order);
     await submit({ ...page, urls }, { kind: "play", lane: "all" });
-    const isNamed = location.pathname.includes(page.lab);   // the Stage of one's own lab is also at /
+    // The Stage of one's own lab is also at /; in a room the way to a copy says so.
+    const isNamed = location.pathname.includes(page.lab) && !page.follows;
     location.assign(
       isNamed ? location.pathname.replace(page.lab, id) + location.search : page.urls.lab.replace("{id}", id),
     );

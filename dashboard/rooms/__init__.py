@@ -1,0 +1,10 @@
+"""Rooms: a presenter shows a lab, and everybody who has the room's code follows.
+
+codes      six letters that are not guessed     shown      what a presenter's page may say that it shows
+services   every write                          selectors  every read: who one is, the state, the counts
+feed       the state to the sockets of a process  consumers  one socket
+links      addresses with a secret, and QR      api, urls  the requests of pages and programs
+
+The room's row is the truth. Redis carries a state as soon as it is stored; a process that missed one reads the row
+within two seconds. A state is whole and has a version, so nothing is shown twice and a late comer needs one message.
+"""

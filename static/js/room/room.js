@@ -1,0 +1,248 @@
+// A room on the pages of a lab: the presenter's page says what it shows, everybody else's follows, or looks around in a
+// copy. Which of the three this tab does is in one line above the bar of time.
+//
+//   presenter's page ─► PATCH room ─► the room's socket ─► { go } elsewhere, or { moment, chosen } here
+
+import { onLanguage, page, say, speak } from "../base/chrome.js";
+import { fork } from "../base/commands.js";
+import { setText } from "../base/dom.js";
+import { bindKeys } from "../base/keys.js";
+import { refusalOf } from "../base/reasons.js";
+import { send } from "../base/requests.js";
+import { openSocket } from "../feed/socket.js";
+import { createPointer } from "../lesson/pointer.js";
+import { isCalled, queryOf, stepsOf } from "./follow.js";
+import { holdPage } from "./hold.js";
+import { createPanel } from "./panel.js";
+import { createPresent } from "./present.js";
+import { createSession, tabStorage } from "./session.js";
+import { elementsOfThing, thingAt } from "./things.js";
+
+const $ = (id) => document.getElementById(id);
+const TICK_MS = 1000, SLEPT_MS = 20_000;
+const PRESS = { next: ["next", "step"], back: ["back-frame", "step-back"], pause: ["play"] };
+const PRESENTER = "presenter", VISITOR = "visitor";
+
+// notice, past, link: as createTransport has them.
+export function createRoom({ notice, past, link }) {
+  const session = createSession(tabStorage(), location, history), strip = $("room-strip");
+  const own = { fork: page.urls.fork, lab: page.urls.lab };
+  let state = null, role = "", counts = null, socket = null, thing = null, isPointing = false, isOver = false;
+  let isLost = false, applied = { moment: null, chosen: {} };
+
+  const kept = () => session.read();
+  const isPresenter = () => role === PRESENTER && state !== null;
+  const isLooking = () => Boolean(kept()?.looking);
+  const isFollowing = () => kept() !== null && state !== null && !isPresenter() && !isLooking() && !isOver;
+  const address = () => location.pathname + queryOf(location.search);
+  const url = () => `/api/rooms/${kept().code}/`;
+
+  // -- what comes from the room ---------------------------------------------------------------------------------------
+
+  function connect() {
+    socket = openSocket(`/ws/rooms/${kept().code}/`, {
+      onMessage(message) {
+        if (message.type === "you") meet(message);
+        else if (message.type === "counts") counts = message;
+        else take(message);
+        draw();
+      },
+      onState(status) {
+        isLost = status !== "open";
+        isOver ||= status === "over";
+        if (status === "open") socket.say({ type: "at", is_looking: isLooking() });
+        draw();
+      },
+    });
+  }
+
+  // A code that came by a link, and no seat yet: one is taken.
+  async function meet(message) {
+    const was = role;
+    ({ role } = message);
+    session.keep({ presents: role === PRESENTER });
+    if (was === PRESENTER && role !== PRESENTER) notice(say("room.taken"), { near: $("room") });
+    if (role !== VISITOR) return;
+    try {
+      await send(`${url()}seat/`, {});
+      socket.drop();                                     // it comes back with the seat
+    } catch (error) {
+      notice(refusalOf(error), { near: strip });
+    }
+  }
+
+  function take(message) {
+    if (state && message.seq <= state.seq) return socket.acknowledge(message.seq);
+    const handedOver = state !== null && message.handovers !== state.handovers;
+    state = message;
+    socket.acknowledge(state.seq);
+    isOver = state.is_over;
+    if (handedOver) return socket.drop();
+    if (kept().presses === undefined) session.keep({ presses: state.presses, recalls: state.recalls });
+    if (isPresenter()) return press();
+    if (isCalled(state, kept())) return goBack();
+    if (isLooking()) return null;
+    session.keep({ recalls: state.recalls });
+    return follow();
+  }
+
+  function follow() {
+    const steps = stepsOf(state, { address: address(), went: kept().went, ...applied });
+    [page.urls.fork, page.urls.lab] = [`${url()}copy/`, wayTo(own.lab)];
+    page.follows = true;
+    if (steps.go) {
+      session.keep({ went: steps.go });
+      return location.assign(steps.go);
+    }
+    session.keep({ went: null });
+    if ("moment" in steps) {
+      applied.moment = steps.moment;
+      if (steps.moment) past.seek(steps.moment);
+      else past.back();
+    }
+    if ("chosen" in steps) {
+      applied.chosen = steps.chosen;
+      link.show(steps.chosen);
+    }
+    ({ thing } = state);
+    return point();
+  }
+
+  // The remote's presses press this page's own buttons, each once.
+  function press() {
+    if (state.presses <= kept().presses) return;
+    session.keep({ presses: state.presses });
+    PRESS[state.press].map($).find((button) => button && button.offsetParent !== null)?.click();
+  }
+
+  // -- looking around -------------------------------------------------------------------------------------------------
+
+  const wayTo = (pattern) => `${pattern}${pattern.includes("?") ? "&" : "?"}room=${kept().code}&look=1`;
+
+  async function lookAround() {
+    try {
+      const { id } = await fork(page, past.isShown() ? past.moment() : {});
+      location.assign(wayTo(address().replace(page.lab, id)));
+    } catch (error) {
+      notice(refusalOf(error), { near: $("room-look") });
+    }
+  }
+
+  function goBack() {
+    session.keep({ looking: false, recalls: state?.recalls ?? 0, went: null });
+    location.assign(state?.path ?? `/rooms/${kept().code}/`);
+  }
+
+  // -- what the presenter points at -----------------------------------------------------------------------------------
+
+  const point = createPointer(() => {
+    if (!thing) return null;
+    return { key: thing, elements: elementsOfThing($("main"), thing), text: say("room.here") };
+  });
+
+  function startPointing() {
+    isPointing = thing === null;
+    thing = null;
+    if (isPointing) notice(say("room.pointing"), { near: $("room"), kind: "done" });
+    point();
+    draw();
+  }
+
+  document.addEventListener("click", (event) => {
+    if (!isPointing || !event.target.closest("#main")) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    [isPointing, thing] = [false, thingAt(event.target)];
+    point();
+    draw();
+  }, true);
+
+  // -- the presenter --------------------------------------------------------------------------------------------------
+
+  const shown = () => ({
+    page: page.item, query: queryOf(location.search), moment: past.isShown() ? past.place() : null,
+    chosen: link.read(), thing,
+  });
+  const panel = createPanel({
+    room: () => state,
+    shown: () => { const { page: name, query } = shown(); return { page: name, query }; },
+    opened(answer) {
+      if (!kept()) {
+        session.keep({ code: answer.code, looking: false });
+        connect();
+      }
+      role = PRESENTER;
+      session.keep({ presents: true });
+      if (!state || answer.seq > state.seq) state = answer;
+      if (kept().presses === undefined) session.keep({ presses: answer.presses, recalls: answer.recalls });
+      draw();
+    },
+    ended: () => { isOver = true; draw(); },
+    point: startPointing,
+  });
+  createPresent({
+    look: shown, where: () => ({ url: url(), lab: page.lab }), isMine: () => Boolean(kept()?.presents) && !isOver,
+    failed(error) {
+      if (error.status !== 403) return;
+      session.keep({ presents: false });
+      socket.drop();
+    },
+  });
+
+  // -- the line above the bar of time ---------------------------------------------------------------------------------
+
+  function words() {
+    if (isOver) return ["room.over", {}];
+    if (isLost && state !== null) return ["room.lost", {}];
+    if (isPresenter()) return ["room.presenting", { code: state.code }];
+    return [isLooking() ? "room.looking" : "room.follows", {}];
+  }
+
+  function draw() {
+    strip.hidden = kept() === null || (state === null && !isOver);
+    if (strip.hidden) return;
+    const [code, params] = words();
+    if ($("room-word").textContent !== say(code, params)) speak($("room-word"), code, "say", params);
+    strip.dataset.role = isOver ? "over" : isPresenter() ? PRESENTER : isLooking() ? "looking" : "following";
+    setText($("room-counts"), isPresenter() && counts ? say("room.counts", counts) : "");
+    $("room-look").hidden = !isFollowing();
+    $("room-look").disabled = Boolean(state?.locked);
+    $("room-look").title = state?.locked ? say("room.locked") : "";
+    $("room-back").hidden = isOver || !isLooking();
+    $("room-leave").hidden = !isOver;
+    speak($("room-point"), thing || isPointing ? "room.point_stop" : "room.point");
+    panel.draw();
+  }
+
+  holdPage({
+    isHeld: isFollowing,
+    offer: (near) => notice(say(state.locked ? "room.locked" : "room.held"), {
+      near, kind: "offer",
+      ...(state.locked ? {} : { label: say("room.look"), onAction: lookAround }),
+    }),
+  });
+  $("room").addEventListener("click", panel.open);
+  $("room-look").addEventListener("click", lookAround);
+  $("room-back").addEventListener("click", goBack);
+  $("room-leave").addEventListener("click", () => {
+    session.leave();
+    Object.assign(page.urls, own);
+    page.follows = false;
+    [state, thing] = [null, null];
+    point();
+    isOver = false;
+    draw();
+  });
+  bindKeys([{ keys: ["o"], says: "room.keys", act: () => !isFollowing() && !isLooking() && (panel.open(), true) }]);
+  onLanguage(draw);
+
+  // A machine that slept opens its eyes where the room is now; its sockets may not know yet that they are dead.
+  let tickedAt = Date.now();
+  setInterval(() => {
+    const slept = Date.now() - tickedAt > SLEPT_MS;
+    tickedAt = Date.now();
+    if (slept && kept() !== null && !document.hidden && !isOver) location.reload();
+  }, TICK_MS);
+
+  if (kept()) connect();
+}
