@@ -27,7 +27,8 @@ def joined(profile: Profile, site: SupervisedSite, presenter: Page, **options: o
     """Another person's browser, which has come by the code."""
     page = profile(**options).new_page()
     page.goto(f"{site.url}rooms/")
-    page.fill("[name=code]", f" {presenter.text_content('#room-code').lower()} ")  # type: ignore[union-attr]
+    (code,) = re.findall("[A-Z2-9]{6}", str(presenter.text_content("#room-word")))
+    page.fill("[name=code]", f" {code.lower()} ")
     page.click("form .go")
     page.fill("[name=name]", "Ana")
     page.click("#join .go")
@@ -104,8 +105,8 @@ def test_a_moment_of_the_past_what_is_pointed_at_and_the_remote(
     presenter.click("#room")
     presenter.click("#room-point")
     presenter.locator("[data-lane=kafka] [data-consumer=c2]").first.click()
-    expect(follower.locator(".pointer text")).to_have_text("here")
-    expect(presenter.locator(".pointer text")).to_have_text("here")
+    for page in (follower, presenter):
+        expect(page.locator(".pointer .edge")).to_have_count(1)
 
 
 def test_who_comes_late_or_comes_back_is_where_the_room_is(

@@ -104,8 +104,15 @@ export function createRoom({ notice, past, link }) {
       applied.chosen = steps.chosen;
       link.show(steps.chosen);
     }
+    if (state.thing !== thing) openLane(state.thing);
     ({ thing } = state);
     return point();
+  }
+
+  // A phone has one lane of the Stage at a time.
+  function openLane(of) {
+    const lane = /^\[data-lane="([\w-]+)"\]/.exec(of ?? "")?.[1];
+    if (lane) document.querySelector(`[data-tab="${lane}"]:not([aria-current])`)?.click();
   }
 
   // The remote's presses press this page's own buttons, each once.
