@@ -58,7 +58,7 @@ JOIN = {
     "join.next": _("Next"),
     "join.back": _("Back"),
     "join.pause": _("Pause or play"),
-    "join.pressed": _("Pressed"),
+    "join.pressed": _("Pressed: {button}"),
     "join.take": _("Present this room"),
     "join.take_about": _("You get a copy of the lab as it is now, and everybody in the room follows you."),
 }

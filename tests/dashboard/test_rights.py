@@ -39,7 +39,8 @@ READ = {
 """Pages. They show anybody what they show; one that takes a form makes something of the visitor's own."""
 
 OWN = {
-    ("api-labs", "POST"), ("api-check", "POST"), ("api-visit", "POST"), ("api-settings", "POST"),
+    ("api-labs", "POST"), ("api-open", "POST"), ("api-check", "POST"),
+    ("api-visit", "POST"), ("api-settings", "POST"),
     ("api-logs", "POST"), ("api-studies", "POST"), ("api-study-uploads", "POST"), ("api-study-preview", "POST"),
     ("api-study-history", "POST"), ("api-study", "DELETE"), ("api-study-cancel", "POST"), ("api-study-open", "POST"),
     ("api-comparison", "POST"), ("api-rooms", "POST"),

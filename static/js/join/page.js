@@ -33,6 +33,6 @@ $("take")?.addEventListener("click", async () => {
 for (const button of document.querySelectorAll("[data-press]")) {
   button.addEventListener("click", async () => {
     const pressed = await act(() => send(`${api}press/`, { press: button.dataset.press }, secret));
-    setText($("pressed"), pressed ? `${say("join.pressed")}: ${button.textContent}` : "");
+    setText($("pressed"), pressed ? say("join.pressed", { button: button.textContent }) : "");
   });
 }
