@@ -34,7 +34,7 @@ READ = {
     "stage", "labs", "lab-new", "lab", "lab-compare", "lab-beside", "compare", "learn", "learn-play", "learn-own",
     "learn-file", "learn-lesson", "learn-print", "analyze", "analyze-compare", "study", "log", "cluster", "groups",
     "pulsar", "rabbitmq", "lab-settings", "code", "tubemq", "fidelity", "log-opened", "healthz", "robots", "api",
-    "rooms", "room", "room-remote", "room-take", None,
+    "rooms", "room", "room-remote", "room-take", "break", "lab-break", None,
 }  # fmt: skip
 """Pages. They show anybody what they show; one that takes a form makes something of the visitor's own."""
 
@@ -43,7 +43,8 @@ OWN = {
     ("api-visit", "POST"), ("api-settings", "POST"),
     ("api-logs", "POST"), ("api-studies", "POST"), ("api-study-uploads", "POST"), ("api-study-preview", "POST"),
     ("api-study-history", "POST"), ("api-study", "DELETE"), ("api-study-cancel", "POST"), ("api-study-open", "POST"),
-    ("api-comparison", "POST"), ("api-rooms", "POST"),
+    ("api-comparison", "POST"), ("api-rooms", "POST"), ("api-break", "POST"), ("api-break", "DELETE"),
+    ("api-break-open", "POST"),
 }  # fmt: skip
 """Writes that make something of one's own, or are about one's own study (tests/dashboard/test_studies_api.py); a
 group's comparison is worked out for all alike. None changes somebody's lab or room."""
