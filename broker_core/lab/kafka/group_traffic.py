@@ -163,19 +163,21 @@ class GroupTraffic:
         exchange.is_quiet = exchange.kind in QUIET_KINDS and not exchange.code and not news
 
     def _thin(self) -> None:
-        """Drop the oldest of each sort; of those without an answer, too, as a paused program may leave them
-        behind."""
-        if len(self.exchanges) <= TOLD_KEPT + QUIET_KEPT:
-            return
-        quiet = [number for number, one in self.exchanges.items() if one.is_quiet]
-        dropped = (
-            quiet[0]
-            if len(quiet) > QUIET_KEPT
-            else next(number for number, one in self.exchanges.items() if not one.is_quiet)
-        )
-        connection = self.exchanges.pop(dropped).connection
-        if dropped in self.under_way.get(connection, ()):
-            self.under_way[connection].remove(dropped)
+        """Drop the oldest of each sort, but none that is the last without an answer on its connection: who waits
+        for the coordinator is told, however many do. Of several that a paused program leaves behind one stays."""
+        while len(self.exchanges) > TOLD_KEPT + QUIET_KEPT:
+            quiet = [number for number, one in self.exchanges.items() if one.is_quiet]
+            told = (number for number, one in self.exchanges.items() if self._is_told(number, one))
+            dropped = quiet[0] if len(quiet) > QUIET_KEPT else next(told, quiet[0] if quiet else None)
+            if dropped is None:
+                return
+            connection = self.exchanges.pop(dropped).connection
+            if dropped in self.under_way.get(connection, ()):
+                self.under_way[connection].remove(dropped)
+
+    def _is_told(self, number: int, one: Exchange) -> bool:
+        """Not quiet, and over or followed by another on its connection."""
+        return not one.is_quiet and (not one.is_open or self.under_way[one.connection][-1] != number)
 
     def view(self, since_us: int) -> Json:
         """Exchanges that began after a moment, by number."""

@@ -155,26 +155,29 @@ function lifelines(group, grid, { consumers, say }) {
 }
 
 // A request that waits at the coordinator: a bar on its member's lifeline, from its row to its answer's, or to now.
+// One whose row is older than all that fit comes down from the top.
 function parked(group, rows, grid, { consumers, atUs, say }) {
-  const shapes = [];
+  const shapes = [], asked = new Map(), answered = new Map();
   for (const row of rows) {
-    if (row.way !== "ask") continue;
-    for (const { number, exchange } of row.items) {
-      const x = grid.columns[exchange.member];
-      const end = rows.find((other) => other.way === "answer" && other.items.some((item) => item.number === number));
-      if (x === undefined || exchange.arrived_us === null || exchange.lost_us !== null) continue;
-      const until = end ? end.y : grid.now, waitedUs = (exchange.answered_us ?? atUs) - exchange.arrived_us;
+    const rowOf = { ask: asked, answer: answered }[row.way];
+    for (const { number } of row.items) rowOf?.set(number, row);
+  }
+  for (const [number, exchange] of Object.entries(group.exchanges)) {
+    const x = grid.columns[exchange.member], ask = asked.get(number), end = answered.get(number);
+    if (x === undefined || exchange.arrived_us === null || exchange.lost_us !== null) continue;
+    if (!ask && !end && exchange.answered_us !== null) continue;
+    const top = ask?.y ?? HEAD, until = end ? end.y : grid.now;
+    const waitedUs = (exchange.answered_us ?? atUs) - exchange.arrived_us;
+    shapes.push({
+      id: `parked-${number}`, tag: "rect", x: x - 4, y: top, width: 8, height: Math.max(0, until - top),
+      fill: paint(consumers[exchange.member]?.color), class: `parked${end ? "" : " open"}`,
+      title: say("groups.parked", { what: NAMES[exchange.kind], waited_us: waitedUs }),
+    });
+    if (!end && until - top > 24 && grid.pitch >= 60) {
       shapes.push({
-        id: `parked-${number}`, tag: "rect", x: x - 4, y: row.y, width: 8, height: Math.max(0, until - row.y),
-        fill: paint(consumers[exchange.member]?.color), class: `parked${end ? "" : " open"}`,
-        title: say("groups.parked", { what: NAMES[exchange.kind], waited_us: waitedUs }),
+        id: `parked-words-${number}`, tag: "text", x: x + 9, y: round(until - 8), class: "s halo",
+        text: say("groups.waits", { waited_us: waitedUs }),
       });
-      if (!end && until - row.y > 24 && grid.pitch >= 60) {
-        shapes.push({
-          id: `parked-words-${number}`, tag: "text", x: x + 9, y: round(until - 8), class: "s halo",
-          text: say("groups.waits", { waited_us: waitedUs }),
-        });
-      }
     }
   }
   return shapes;

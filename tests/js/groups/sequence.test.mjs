@@ -95,6 +95,21 @@ test("a message to a dead coordinator is crossed out, a parked one is drawn to n
   assert.ok(rowsOf(nobody.group.exchanges, { isFolded: true }).some((row) => toneOf(row) === "bad"));
 });
 
+test("who waits has a bar from the top where the row of its request is older than all that fit", () => {
+  const parked = Object.values(silent.group.exchanges).find(({ kind, answered_us: at, arrived_us: arrived }) =>
+    kind === "join" && at === null && arrived !== null);
+  const heartbeats = Object.fromEntries(Array.from({ length: 60 }, (_, at) => [1000 + at, {
+    ...parked, kind: "find", sent_us: parked.sent_us + at * 1e6, answered_us: parked.sent_us + at * 1e6,
+    received_us: parked.sent_us + at * 1e6,
+  }]));
+  const group = { ...silent.group, exchanges: { 1: parked, ...heartbeats } };
+  const { shapes } = chart({ ...silent, group });
+  assert.ok(!shapes.some(({ id }) => id === "line-1-ask"), "its row is out of sight");
+  const bar = shapes.find(({ id }) => id === "parked-1"), now = shapes.find(({ id }) => id === "now");
+  assert.equal(bar?.class, "parked open");
+  assert.ok(bar.y <= 40 && now.d.startsWith("M") && Number(now.d.split(" ")[1].split("H")[0]) === bar.y + bar.height);
+});
+
 test("the words of a row and the notes of its members do not run into each other", () => {
   const wide = 8.7;      // of a bold letter in the font that Linux gives
   for (const view of [rest, epochs]) for (let available = 700; available < 1100; available += 20) {

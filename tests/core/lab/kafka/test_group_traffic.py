@@ -148,6 +148,19 @@ def test_heartbeats_never_push_a_rebalance_out() -> None:
     assert sum(one.kind == "join" for one in kept) == 16  # each twice
 
 
+def test_of_many_that_wait_for_the_coordinator_none_is_left_out_or_taken_for_a_tool() -> None:
+    lab = lab_of(consumers=130)
+    lab.advance_to(2 * SECOND)
+    waiting = [
+        one for one in traffic(lab).exchanges.values() if one.kind == "join" and one.answered_us is None
+    ]
+    assert {one.member for one in waiting} == {f"c{number}" for number in range(1, 131)}
+    assert all(one.arrived_us is not None for one in waiting)
+    lab.advance_to(20 * SECOND)
+    assert all(one.member != "tool" for one in traffic(lab).exchanges.values())
+    assert len(traffic(lab).exchanges) == QUIET_KEPT + TOLD_KEPT
+
+
 def test_a_lab_that_was_restored_goes_on_listening() -> None:
     scenario = scenario_from_json({"lanes": [{"model": "kafka", "brokers": 3, "offsets_partitions": 5}]})
     lab = Lab(scenario)
