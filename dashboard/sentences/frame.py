@@ -25,7 +25,7 @@ FRAME = {
     "projector.leave": _("Leave (Esc)"),
     "projector.before": _("Picture before"),
     "projector.after": _("Next picture"),
-    "projector.waiting": _("{count?record waits|records wait}"),
+    "projector.waiting": _("{count?record not done yet|records not done yet}"),
     # Which of a lesson's own texts this language reads.
     "lesson.language": _("en"),
     "frame.story": _("What happened, and what it means"),

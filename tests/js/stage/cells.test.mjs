@@ -211,3 +211,20 @@ for (const name of VIEWS) {
     }
   });
 }
+
+test("with more than a hundred clients neither a node id nor a heading runs into what is beside it", () => {
+  const mono = 7.83, plain = 6.2;                            // of 13 px, as wide as Linux gives them
+  const { of, cells } = clients("crowd", SHORT, (lane) => {
+    while (lane.order.length < 128) {
+      const name = `c${lane.order.length + 1}`;
+      lane.consumers[name] = { ...lane.consumers[lane.order[0]], order: lane.order.length, share: 0 };
+      lane.picture.clients[name] = { ...lane.picture.clients[lane.order[0]], node_id: lane.order.length };
+      lane.order.push(name);
+    }
+  });
+  const left = Math.min(...cells.map(({ x }) => x));
+  assert.ok(48 + mono * "#127".length < left, `cells begin at ${left}`);
+  const [node, units, tick] = ["node", "units", "tick"].map((id) => of.get(id).x);
+  assert.ok(node + mono * "nodeId".length < units);
+  assert.ok(units + mono * "broker:partition".length <= tick - plain * "next tick, s".length - 4);
+});

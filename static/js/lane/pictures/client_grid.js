@@ -9,7 +9,7 @@ import { rowsOf } from "../fold.js";
 import { light } from "./lit.js";
 import { LETTERS, TALL, WIDTH, nameEvery } from "./size.js";
 
-const TOP = 42, LEFT = 74, WIDE_IDS = 8, RIGHT = 230, MORE = 16, GAP = 4, LINE = 16, LETTER = 7.2;
+const TOP = 42, LEFT = 74, WIDE_IDS = 12, RIGHT = 230, MORE = 16, GAP = 4, LINE = 16, LETTER = 7.2;
 // what a cell needs beside its name to have a chip; between two cells
 const CHIP = 7, BESIDE_CHIP = CHIP + 5, BETWEEN = 5;
 const OUT_OF_SERVICE = new Set(["crashed", "gone", "refused"]);
@@ -39,7 +39,7 @@ export function layout(lane, { say, at, named, height: pictureHeight = TALL }) {
     },
     { id: "node", tag: "text", "data-term": "node_id", x: 0, y: 34, class: "m n", text: say("picture.node") },
     {
-      id: "units", tag: "text", "data-term": "partitions", x: left, y: 34, class: "m n",
+      id: "units", tag: "text", "data-term": "partitions", x: LEFT, y: 34, class: "m n",
       text: say("picture.partitions"),
     },
     { id: "tick", tag: "text", "data-term": "tick", x: WIDTH, y: 34, class: "m end", text: say("picture.tick") },
