@@ -164,7 +164,7 @@ class GroupTraffic:
 
     def _thin(self) -> None:
         """Drop the oldest of each sort, but none that is the last without an answer on its connection: who waits
-        for the coordinator is told, however many do. Of several that a paused program leaves behind one stays."""
+        for the coordinator stays on record, however many do. Of several that a paused program leaves behind one stays."""
         while len(self.exchanges) > TOLD_KEPT + QUIET_KEPT:
             quiet = [number for number, one in self.exchanges.items() if one.is_quiet]
             told = (number for number, one in self.exchanges.items() if self._is_told(number, one))
