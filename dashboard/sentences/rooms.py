@@ -8,7 +8,7 @@ ROOM = {
     "room.about": _(
         "Everybody who opens this address, or types this code, follows your page. They need no account."
     ),
-    "room.code": _("Code"),
+    "room.code": _("Code of the room"),
     "room.qr": _("QR code of the address {url}"),
     "room.counts": _("{following} following, {looking} looking around, {gone} gone"),
     "room.recall": _("Call all back"),
