@@ -67,14 +67,15 @@ def test_every_id_that_we_make_is_an_address() -> None:
     [
         ("ws/labs/abc_-/", 0),
         ("ws/studies/abc/", 1),
-        ("ws/labs/abc", 2),
-        ("ws/labs/a.b/", 2),
-        ("ws/labs/" + "a" * 33 + "/", 2),
-        ("", 2),
-        ("ws/logs/x/", 2),
+        ("ws/rooms/VJPPEC/", 2),
+        ("ws/labs/abc", 3),
+        ("ws/labs/a.b/", 3),
+        ("ws/labs/" + "a" * 33 + "/", 3),
+        ("", 3),
+        ("ws/logs/x/", 3),
     ],
 )
-def test_a_websocket_is_a_labs_a_studys_or_nobodys(path: str, place: int) -> None:
+def test_a_websocket_is_a_labs_a_studys_a_rooms_or_none(path: str, place: int) -> None:
     first = next(
         number for number, pattern in enumerate(websocket_urlpatterns) if pattern.pattern.match(path)
     )
