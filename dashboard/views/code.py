@@ -30,5 +30,11 @@ def _fill(context: dict[str, Any], lab: Lab, view: dict[str, Any], lane: str) ->
         for group in GROUPS
         if any(row["group"] == group for row in rows)
     ]
-    context |= {"groups": groups, "first": rows[0], "code_lanes": context["lane_tabs"], "lane_tabs": []}
+    context |= {
+        "groups": groups,
+        "first": groups[0]["rows"][0],
+        "code_lanes": context["lane_tabs"],
+        "lane_tabs": [],
+    }
+    context["is_text"] = True
     context["page"] |= {"code": {"lane": lane, "api": reverse("api-code", args=[lab.pk])}}

@@ -59,6 +59,21 @@ def test_the_last_run_is_walked_through_line_by_line(lab: Page) -> None:
     expect(lab.locator("#source-title")).to_have_text("assign_range", timeout=ANSWERS_MS)
 
 
+def test_its_heading_is_the_chosen_algorithm_from_the_start_and_no_button_is_dead(lab: Page) -> None:
+    lab.route("**/api/labs/*/code/**", lambda route: None)  # the server has not answered yet
+    lab.goto(f"{lab.url}code/?lane=kafka")
+    title = lab.locator("#of option:checked").inner_text()
+    expect(lab.locator("#when")).to_have_text("Looking it up …")
+    expect(lab.locator("#walk")).to_be_hidden()
+    expect(lab.locator("#twins")).to_have_count(0)
+    heading = lab.locator("#source-title").inner_text()
+    lab.unroute("**/api/labs/*/code/**")
+    lab.reload()
+    expect(lab.locator("#when")).not_to_have_text("Looking it up …", timeout=ANSWERS_MS)
+    expect(lab.locator("#of option:checked")).to_have_text(title)
+    expect(lab.locator("#source-title")).to_have_text(heading)
+
+
 def test_another_algorithm_another_moment_another_language(lab: Page) -> None:
     lab.goto(f"{lab.url}code/?lane=rabbitmq&of=rabbitmq.turn")
     expect(lab.locator("#source-title")).to_have_text("Consumers.next", timeout=ANSWERS_MS)

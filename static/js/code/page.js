@@ -38,6 +38,7 @@ async function read() {
     lane, of: $("of").value, look: past.look, ...moment,
   });
   main.setAttribute("aria-busy", "true");
+  if (!run) setText($("when"), say("why.working"));
   try {
     const answer = await ask(`${api}?${query}`);
     if (turn !== asked) return;

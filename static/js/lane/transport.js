@@ -169,7 +169,7 @@ export function createTransport({
       notice(message || say("notice.failed", { status: status ?? 0 }), { near: $("timeline") });
     },
   });
-  $("twins").addEventListener("click", tables);
+  $("twins")?.addEventListener("click", tables);
   $("rare").addEventListener("click", toggleRare);
   $("share").addEventListener("click", share);
   document.querySelector(".sp").addEventListener("click", (event) => {
@@ -192,11 +192,11 @@ export function createTransport({
     ...(guide ? [] : ofChanges),
     { keys: ["l"], says: "keys.now", act: back },
     { keys: ["-"], says: "keys.slow_motion", act: slow },
-    { keys: ["t"], says: "keys.tables", act: tables },
+    ...($("twins") ? [{ keys: ["t"], says: "keys.tables", act: tables }] : []),
     ...branches.bindings(),
   ], "time");
   past.onOpened((found) => {
-    if (found.tables && !document.body.hasAttribute("data-twins")) tables();
+    if (found.tables && $("twins") && !document.body.hasAttribute("data-twins")) tables();
     link.show(found);
   });
   system.load();
