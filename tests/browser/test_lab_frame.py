@@ -137,7 +137,7 @@ def test_the_owner_changes_the_name_in_place_and_a_refusal_stands_at_the_field(
 def test_a_lab_without_a_model_has_no_tab_for_it(lab: Page, site: SupervisedSite) -> None:
     made = post(lab, "/api/labs/", {"lanes": [{"model": "rabbitmq"}], "workload": {"kind": "uniform"}})
     lab.goto(f"{site.url}lab/{made['id']}/")
-    expect(lab.locator(".lab-tabs a")).to_have_text(["Stage", "RabbitMQ", "Code", "Settings"])
+    expect(lab.locator(".lab-tabs a")).to_have_text(["Stage", "RabbitMQ", "Code", "Break it", "Settings"])
 
 
 def test_the_first_press_gives_the_lab_an_address_of_its_own_and_moves_nothing(page: Page) -> None:
