@@ -170,7 +170,7 @@ def test_every_verb_of_a_broker_is_a_button_that_says_what_it_is(cluster: Page) 
 
 def test_it_speaks_chinese_all_over(profile: Profile, site: SupervisedSite) -> None:
     page = open_cluster(profile(locale="zh-CN"), site)
-    expect(page.locator("#story-what")).to_have_text("所有副本都处于同步状态。")
+    expect(page.locator("#story-what")).to_have_text("所有副本都在 ISR 中。")
     page.click('[data-broker="1"]')
     page.keyboard.press("x")
     wait_text(page, "#cards", "Broker 1 崩溃")
