@@ -3,7 +3,6 @@
 from urllib.parse import parse_qs
 
 import msgspec
-from channels.exceptions import StopConsumer
 from django.conf import settings
 
 from broker_core.events import Json
@@ -35,24 +34,8 @@ class LabConsumer(CountedConsumer):
     """Joins the feed of one lab. Frames are sent by the feed itself; here are only the browser's two
     messages."""
 
-    channel_layer_alias = (
-        "none"  # no group, no layer: see design in docs/; nothing is ever sent to one socket by name
-    )
     reader: Reader | None = None
     lab: LabFeed | None = None
-
-    async def dispatch(self, message: Json) -> None:
-        # Not the base class's: that hops to a thread for every message, to close database connections that
-        # are not used here.
-        match message["type"]:
-            case "websocket.connect":
-                await self.connect()
-            case "websocket.receive":
-                await self.receive(message)
-            case "websocket.disconnect":
-                if self.lab is not None and self.reader is not None:
-                    self.lab.leave(self.reader)
-                raise StopConsumer
 
     async def connect(self) -> None:
         await self.send({"type": "websocket.accept"})  # only an open socket can receive a code
@@ -85,11 +68,10 @@ class LabConsumer(CountedConsumer):
         except TooMany:
             await self.close(CLOSE_TOO_MANY)
 
-    async def close(self, code: int) -> None:
+    def leave(self) -> None:
         if self.lab is not None and self.reader is not None:
             self.lab.leave(self.reader)
             self.reader = None
-        await self.send({"type": "websocket.close", "code": code})
 
 
 async def unknown_socket(scope: Json, receive: object, send: object) -> None:

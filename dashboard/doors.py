@@ -5,8 +5,10 @@ from collections import Counter
 from typing import Any
 
 from channels.consumer import AsyncConsumer
+from channels.exceptions import StopConsumer
 from django.conf import settings
 
+from broker_core.events import Json
 from dashboard.address import address_of_socket
 from dashboard.quotas import Quota
 
@@ -38,9 +40,39 @@ class Doors:
 
 
 class CountedConsumer(AsyncConsumer):
-    """A consumer whose socket counts from `enter` until it ends, in whatever way."""
+    """A consumer whose socket counts from `enter` until it ends, in whatever way. It connects, receives, and leaves what it
+    had joined."""
 
+    channel_layer_alias = (
+        "none"  # no group, no layer: see design in docs/; nothing is ever sent to one socket by name
+    )
     address: str | None = None
+
+    async def dispatch(self, message: Json) -> None:
+        # Not the base class's: that hops to a thread for every message, to close database connections that
+        # are not used here.
+        match message["type"]:
+            case "websocket.connect":
+                await self.connect()
+            case "websocket.receive":
+                await self.receive(message)
+            case "websocket.disconnect":
+                self.leave()
+                raise StopConsumer
+
+    async def connect(self) -> None:
+        raise NotImplementedError
+
+    async def receive(self, message: Json) -> None:
+        raise NotImplementedError
+
+    def leave(self) -> None:
+        """Nothing is sent to it any more; once more does no harm."""
+        raise NotImplementedError
+
+    async def close(self, code: int) -> None:
+        self.leave()
+        await self.send({"type": "websocket.close", "code": code})
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         try:

@@ -38,7 +38,7 @@ FIELDS = ("highwater_run", "rules", "name", "scenario", "script", "commands", "a
 _POSITION_MAX = 10**9
 
 
-def run_of(lab: Lab, moment: Moment | None) -> Json:
+def run_file(lab: Lab, moment: Moment | None) -> Json:
     """The file of a lab up to a moment; None: up to now."""
     journal = past_journal(lab)
     cut = journal.cut(come_to(lab)) if moment is None else journal.cut(moment.until_us, moment.until_position)

@@ -2,7 +2,6 @@
 HTTP."""
 
 import msgspec
-from channels.exceptions import StopConsumer
 from django.conf import settings
 from django.http.cookie import parse_cookie
 
@@ -40,19 +39,8 @@ _encoder = msgspec.json.Encoder()
 class RoomConsumer(CountedConsumer):
     """Joins the feed of one room. The browser says what it has drawn and where it is, of its own seat alone."""
 
-    channel_layer_alias = "none"  # as the lab's: no group, no layer
     seat: Seat | None = None
     watched: WatchedRoom | None = None
-
-    async def dispatch(self, message: Json) -> None:
-        match message["type"]:
-            case "websocket.connect":
-                await self.connect()
-            case "websocket.receive":
-                await self.receive(message)
-            case "websocket.disconnect":
-                self._leave()
-                raise StopConsumer
 
     async def connect(self) -> None:
         await self.send({"type": "websocket.accept"})  # only an open socket can receive a code
@@ -91,11 +79,7 @@ class RoomConsumer(CountedConsumer):
         except TooMany:
             await self.close(CLOSE_TOO_MANY)
 
-    async def close(self, code: int) -> None:
-        self._leave()
-        await self.send({"type": "websocket.close", "code": code})
-
-    def _leave(self) -> None:
+    def leave(self) -> None:
         if self.seat is not None and self.watched is not None:
             room_feed().leave(self.watched, self.seat)
         self.seat = None

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-from channels.exceptions import StopConsumer
 from django.http import HttpRequest
 from django.http.cookie import parse_cookie
 from django.utils import translation
@@ -19,37 +18,28 @@ from dashboard.threads import in_thread
 class StudyConsumer(CountedConsumer):
     """Joins the watch of one study; its messages are sent by the watch itself."""
 
-    channel_layer_alias = "none"  # as the lab's: no group, no layer
     watcher: Watcher | None = None
-
-    async def dispatch(self, message: Json) -> None:
-        match message["type"]:
-            case "websocket.connect":
-                await self.connect()
-            case "websocket.receive":
-                self._leave()
-                await self.send({"type": "websocket.close", "code": CLOSE_BAD_MESSAGE})
-            case "websocket.disconnect":
-                self._leave()
-                raise StopConsumer
 
     async def connect(self) -> None:
         await self.send({"type": "websocket.accept"})  # only an open socket can receive a code
         study_id = self.scope["url_route"]["kwargs"]["study_id"]
         if not origin_is_ours(self.scope):
-            await self.send({"type": "websocket.close", "code": CLOSE_FORBIDDEN})
+            await self.close(CLOSE_FORBIDDEN)
         elif not self.enter():
-            await self.send({"type": "websocket.close", "code": CLOSE_NO_ROOM})
+            await self.close(CLOSE_NO_ROOM)
         elif not await in_thread(selectors.study_exists)(study_id=study_id):
-            await self.send({"type": "websocket.close", "code": CLOSE_UNKNOWN_LAB})
+            await self.close(CLOSE_UNKNOWN_LAB)
         else:
             self.watcher = Watcher(study_id, self._send_text, _words(self.scope))
             await watch().join(self.watcher)
 
+    async def receive(self, message: Json) -> None:
+        await self.close(CLOSE_BAD_MESSAGE)
+
     async def _send_text(self, text: str) -> None:
         await self.send({"type": "websocket.send", "text": text})
 
-    def _leave(self) -> None:
+    def leave(self) -> None:
         if self.watcher is not None:
             watch().leave(self.watcher)
             self.watcher = None

@@ -23,7 +23,7 @@ def run(request: HttpRequest, lab_id: str) -> HttpResponse:
     query = request.GET.dict()
     if unknown := sorted(set(query) - set(CALL[:2])):
         raise Refused(400, {unknown[0][:64]: _("is unknown")})
-    response = json_response(runs.run_of(lab, moment_of(lab, moment_in(query, CALL)) if query else None))
+    response = json_response(runs.run_file(lab, moment_of(lab, moment_in(query, CALL)) if query else None))
     response["Content-Disposition"] = "attachment"
     return response
 
