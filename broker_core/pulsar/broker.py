@@ -50,7 +50,7 @@ class Broker(BrokerTopics):
         if kind is Closed:
             self.drop(connection, "pulsar.connection.closed", now_us, out)
             return
-        if known.awaits_pong or known.asking:
+        if known.awaits_pong or known.is_asked:
             hear(self, connection, now_us, out)
         handle = HANDLERS.get(kind)
         error = UNSUPPORTED if handle is None else handle(self, connection, message, now_us, out)

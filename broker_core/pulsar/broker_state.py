@@ -26,7 +26,8 @@ class Connection:
     """peer: the client's name. since_us: when it was opened; from there the keep-alive ticks. awaits_pong: no
     command has come since a tick's ping. consumers, producers: by id; a producer is (topic's key, its name,
     whether it wants receipts). asking: consumers that wait for the word whether this connection is alive, as
-    (connection, their subscribe command)."""
+    (connection, their subscribe command). is_asked: it has been asked, and has 5 s for the word; who asked may
+    have left."""
 
     peer: str
     since_us: int = 0
@@ -34,6 +35,7 @@ class Connection:
     consumers: dict[int, Attached] = field(default_factory=dict)
     producers: dict[int, tuple[str, str, bool]] = field(default_factory=dict)
     asking: list[tuple[int, c.CommandSubscribe]] = field(default_factory=list)
+    is_asked: bool = False
 
 
 @dataclass(slots=True)

@@ -117,7 +117,8 @@ def is_alive(
         return True
     known = broker.state.connections[other]
     known.asking.append((connection, command))
-    if len(known.asking) == 1:
+    if not known.is_asked:
+        known.is_asked = True
         out.send(other, c.CommandPing())
         out.deadline(f"liveness:{other}", now_us + c.LIVENESS_TIMEOUT_US)
     return False
@@ -134,7 +135,7 @@ def hear(broker: BrokerTopics, connection: int, now_us: int, out: Outbox) -> Non
     Source: Pulsar 3.2 PulsarDecoder.channelRead, ServerCnx.messageReceived, before the command is handled.
     """
     known = broker.state.connections[connection]
-    known.awaits_pong = False
+    known.awaits_pong = known.is_asked = False
     out.cancel(f"liveness:{connection}")
     asking, known.asking = known.asking, []
     for asker, asked in asking:
@@ -145,7 +146,8 @@ def hear(broker: BrokerTopics, connection: int, now_us: int, out: Outbox) -> Non
 def close_consumer(
     broker: BrokerTopics, connection: int, command: c.CommandCloseConsumer, now_us: int, out: Outbox
 ) -> None:
-    """A consumer that still waits to be let in is closed, too: it will not be."""
+    """A consumer that still waits to be let in is closed, too: it will not be. The connection that was asked
+    for it keeps its 5 s, and any command of its is the word."""
     known = broker.state.connections[connection]
     for other in broker.state.connections.values():
         other.asking = [

@@ -91,6 +91,27 @@ def test_holder_is_asked_once_however_many_wait_for_its_word():
     assert node.state.connections[A].asking == []
 
 
+@pytest.mark.parametrize("word", [PONG, c.CommandFlow(1, 10)], ids=["pong", "flow"])
+@pytest.mark.parametrize(
+    "leaves", [[c.CommandCloseConsumer(2, 1), Closed("closed")], [Closed("reset")]], ids=["closes", "breaks"]
+)
+def test_word_counts_also_when_who_asked_for_it_has_left(leaves, word):
+    node, out = held()
+    subscribe(node, out, B)
+    for message in leaves:
+        play(node, out, B, message)
+    assert f"liveness:{A}" in out.deadlines
+    assert play(node, out, A, word) == [] and f"liveness:{A}" not in out.deadlines
+
+
+def test_holder_is_asked_once_while_those_who_wait_come_and_leave():
+    node, out = held()
+    assert subscribe(node, out, B, now_us=100) == [(A, PING)]
+    play(node, out, B, c.CommandCloseConsumer(2, 1))
+    assert subscribe(node, out, C, now_us=200) == []
+    assert out.deadlines[f"liveness:{A}"] == 100 + c.LIVENESS_TIMEOUT_US
+
+
 def test_refusal_is_told_when_the_word_has_come_and_not_before():
     node, out = held()
     told = len(out.told)
