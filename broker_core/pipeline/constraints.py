@@ -1,6 +1,9 @@
 """What a strategy must hold to be ranked at all, whatever its score: bounds that no weight can buy off.
 
 keeps_order   no record is sent while another consumer has one of the same key. None: asked for where keys repeat
+keeps_up      no consumer gets more than it takes for good (`capacity.py`). None: asked for where the rates are stated
+no_idle       there are as many partitions as consumers, in every step. None: asked for
+drain_s_max   the backlog of every change is worked off within so many seconds
 pause_s_max   no partition is paused for longer, in seconds. Without partitions there is nothing to bound
 skew_max      the busiest consumer has at most so many times the mean, after every change
 """
@@ -11,20 +14,37 @@ from types import MappingProxyType
 from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.lab.fields import refuse_unknown
+from broker_core.pipeline.capacity import is_stated, overload
 
 CONSTRAINTS: Mapping[str, None] = MappingProxyType(
-    {"keeps_order": None, "pause_s_max": None, "skew_max": None}
+    {
+        "keeps_order": None,
+        "keeps_up": None,
+        "no_idle": None,
+        "pause_s_max": None,
+        "drain_s_max": None,
+        "skew_max": None,
+    }
 )
-"""What a study asks for unless told otherwise: order where keys repeat, no bound."""
-BOUNDS: Mapping[str, tuple[int, int]] = MappingProxyType({"pause_s_max": (0, 86_400), "skew_max": (1, 4_096)})
+"""What a study asks for unless told otherwise: order where keys repeat, no lag that grows for good where the
+rates are stated, no consumer without a partition, no bound."""
+ANSWERS = ("keeps_order", "keeps_up", "no_idle")
+BOUNDS: Mapping[str, tuple[int, int]] = MappingProxyType(
+    {"pause_s_max": (0, 86_400), "drain_s_max": (0, 86_400), "skew_max": (1, 4_096)}
+)
+
+
+_COLUMNS: Mapping[str, str] = MappingProxyType(
+    {"pause_s_max": "pause_longest_s", "drain_s_max": "drain_s", "skew_max": "skew"}
+)
 
 
 def constraints_check(raw: object, field: str = "constraints") -> Json:
     """The constraints complete; checking checked ones changes nothing. Raises CommandError at the field that
     is wrong.
 
-    >>> constraints_check({"skew_max": 1.5})
-    {'keeps_order': None, 'pause_s_max': None, 'skew_max': 1.5}
+    >>> constraints_check({"skew_max": 1.5})["skew_max"]
+    1.5
     """
     if raw is None:
         raw = {}
@@ -33,8 +53,9 @@ def constraints_check(raw: object, field: str = "constraints") -> Json:
     refuse_unknown(raw, CONSTRAINTS, f"{field}.", field)
     checked: Json = dict(CONSTRAINTS) | raw
     # Not `in (None, True, False)`: 1 == True.
-    if not (checked["keeps_order"] is None or isinstance(checked["keeps_order"], bool)):
-        raise CommandError(f"{field}.keeps_order", "must be true, false or null")
+    for name in ANSWERS:
+        if not (checked[name] is None or isinstance(checked[name], bool)):
+            raise CommandError(f"{field}.{name}", "must be true, false or null")
     for name, (low, high) in BOUNDS.items():
         value = checked[name]
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -44,10 +65,15 @@ def constraints_check(raw: object, field: str = "constraints") -> Json:
 
 
 def constraints_resolve(result: Json, raw: object = None) -> Json:
-    """The constraints that a result (`result_json`) is ranked under: keeps_order is True or False."""
+    """The constraints that a result (`result_json`) is ranked under: what can be answered is True or
+    False."""
     checked = constraints_check(raw)
     if checked["keeps_order"] is None:
         checked["keeps_order"] = keys_repeat(result)
+    if checked["keeps_up"] is None:
+        checked["keeps_up"] = is_stated(result)
+    if checked["no_idle"] is None:
+        checked["no_idle"] = True
     return checked
 
 
@@ -58,8 +84,9 @@ def keys_repeat(result: Json) -> bool:
     return is_repeating
 
 
-def violations(strategy: Json, constraints: Json) -> list[Json]:
-    """What a strategy of a result does not hold, as `{"code": the constraint, "params"}`; [] if it holds all.
+def violations(strategy: Json, constraints: Json, result: Json) -> list[Json]:
+    """What a strategy of a result (`result_json`) does not hold, as `{"code": the constraint, "params"}`; []
+    if it holds all.
 
     constraints: as `constraints_resolve` gives them. A figure that was not measured or does not apply breaks
     nothing. Where keys have no owner, order is kept by chance alone: that breaks `keeps_order` also where no
@@ -74,11 +101,33 @@ def violations(strategy: Json, constraints: Json) -> list[Json]:
             "is_owned": not is_unowned(strategy),
         }
         broken.append({"code": "keeps_order", "params": params})
-    for code, column in (("pause_s_max", "pause_longest_s"), ("skew_max", "skew")):
+    if constraints["keeps_up"] and (behind := overload(strategy, result)) is not None:
+        broken.append({"code": "keeps_up", "params": behind | {"lag": totals.get("lag_peak")}})
+    if constraints["no_idle"] and (idle := idle_consumers(strategy)) is not None:
+        broken.append({"code": "no_idle", "params": idle})
+    undrained = totals.get("undrained") or 0
+    for code, column in _COLUMNS.items():
         value, limit = totals.get(column), constraints[code]
-        if limit is not None and value is not None and value > limit:
+        if limit is None:
+            continue
+        if code == "drain_s_max" and undrained:
+            # The backlog outlasts its step, so how long it takes is not known.
+            broken.append({"code": code, "params": {"value": None, "limit": limit, "count": undrained}})
+        elif value is not None and value > limit:
             broken.append({"code": code, "params": {"value": value, "limit": limit}})
     return broken
+
+
+def idle_consumers(strategy: Json) -> Json | None:
+    """The step in which most consumers have no partition because there are too few: `{"count", "partitions",
+    "consumers"}`; None where there are enough, and where nothing is shared by partition."""
+    idle = [
+        {"count": consumers - partitions, "partitions": partitions, "consumers": consumers}
+        for step in strategy["steps"]
+        if (partitions := step.get("partitions_total")) is not None
+        and (consumers := len(step.get("consumers", {}))) > partitions
+    ]
+    return max(idle, key=lambda each: each["count"], default=None)
 
 
 def is_unowned(strategy: Json) -> bool:

@@ -85,7 +85,7 @@ def rank(result: Json, weights: Mapping[str, int] = WEIGHTS, constraints: object
     scores = {
         name: sum(weights[term] * value for term, value in terms[name].items()) / total for name in terms
     }
-    broken = {each["id"]: violations(each, resolved) for each in strategies}
+    broken = {each["id"]: violations(each, resolved, result) for each in strategies}
     order = sorted(strategies, key=lambda strategy: -scores[strategy["id"]])
     kept, excluded = (
         [each for each in order if not broken[each["id"]]],

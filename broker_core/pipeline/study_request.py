@@ -16,6 +16,7 @@ from broker_core.events import Json
 from broker_core.lab.fields import LANE_ID, refuse_unknown, whole
 from broker_core.lab.limits import DEFAULT_LIMITS
 from broker_core.lab.settings import SEED_MAX
+from broker_core.pipeline.capacity import DEFAULT_RATES
 from broker_core.pipeline.constraints import constraints_check
 from broker_core.pipeline.members import history_check, history_steps
 from broker_core.pipeline.recommend import weights_check
@@ -24,7 +25,6 @@ from broker_core.pipeline.sources.topic import source_topic
 from broker_core.pipeline.strategies import strategies_default, strategies_parse
 
 DEFAULT_HISTORY = {"kind": "given", "start": 4, "changes": [{"kind": "join"}] * 4}
-DEFAULT_RATE, DEFAULT_CONSUMER_RATE = 36, 10
 DEFAULT_TIMED_RECORDS, TIMED_RECORDS_MAX = 10_000, 1_000_000
 """Of each strategy. The measures are rates and ratios; on a cluster of one, 50,000 records take four times as
 long (`python -m tests.bench cluster_of_one`)."""
@@ -92,10 +92,12 @@ def service_check(raw: object) -> Json:
     refuse_unknown(raw, {"rate", "consumer_rate", "records_max"}, "service.", "service")
     limits = DEFAULT_LIMITS
     return {
-        "rate": whole("service.rate", raw.get("rate", DEFAULT_RATE), 1, limits.records_per_second_max),
+        "rate": whole(
+            "service.rate", raw.get("rate", DEFAULT_RATES["rate"]), 1, limits.records_per_second_max
+        ),
         "consumer_rate": whole(
             "service.consumer_rate",
-            raw.get("consumer_rate", DEFAULT_CONSUMER_RATE),
+            raw.get("consumer_rate", DEFAULT_RATES["consumer_rate"]),
             1,
             limits.service_per_second_max,
         ),

@@ -77,7 +77,10 @@ WEIGHTS = {
         name: {"type": "number", "minimum": 0, "maximum": 100} for name in ("skew", "churn", "pause", "order")
     },
     "keeps_order": FLAG,
+    "keeps_up": FLAG,
+    "no_idle": FLAG,
     "pause_s_max": NUMBER,
+    "drain_s_max": NUMBER,
     "skew_max": NUMBER,
 }
 STUDY = answer("id", "state")
@@ -244,7 +247,7 @@ OPERATIONS = (
     Operation("api-study", "DELETE", STUDIES, {}, 204),
     Operation("api-study-cancel", "POST", STUDIES, STUDY),
     Operation("api-study-result", "GET", STUDIES, FREE),
-    Operation("api-study-ranking", "GET", STUDIES, answer("weights", "ranking", "verdict"), query=WEIGHTS),
+    Operation("api-study-ranking", "GET", STUDIES, answer("weights", "ranking", "verdict", "feasibility"), query=WEIGHTS),
     Operation("api-study-windows", "GET", STUDIES, answer("version", "rows"), query={"after": WHOLE}),
     Operation("api-study-data", "GET", STUDIES, {}, media="application/octet-stream"),
     Operation(

@@ -60,6 +60,35 @@ STUDY = {
     "study.best_equal": _("{strategy} and {count} more fit {records} best"),
     "study.best_none": _("No strategy meets every constraint on {records}"),
     "study.one": _("{strategy}, measured on {records}"),
+    # Before the ranking: what no strategy can change. hot: keys with their shares
+    "feasible.key": _("{key} ({share})"),
+    "feasible.more": _("{count} more {count?key|keys}"),
+    "feasible.fits": _(
+        "No key is too hot: the hottest has {share} of the records, an even share of {consumers} consumers is "
+        "{even}."
+    ),
+    "feasible.hot": _(
+        "With {consumers} consumers, the hot {count?key|keys} {hot} {count?leaves|leave} at most {of_use} of "
+        "use: a key has one consumer, so skew is at least {skew}. Split the {count?key|keys}, give "
+        "{count?it|them} a topic of {count?its|their} own, or give up order for {count?it|them}."
+    ),
+    "feasible.warm": _(
+        "With {consumers} consumers, {hot} {count?has|have} more than an even share: skew is at least {skew} "
+        "under every strategy that gives a key one consumer."
+    ),
+    "feasible.few": _(
+        "With {consumers} consumers, {together} of the {among} hottest keys must share one: it gets at least "
+        "{share} of the records, so at most {of_use} consumers are of use and skew is at least {skew}. A finer "
+        "key helps; more consumers only if there is one for each hot key."
+    ),
+    "feasible.hot_rate": _(
+        "Key {hot} alone brings {brings} records a second, and a consumer takes {takes}: its lag grows for "
+        "good under every strategy that gives a key one consumer."
+    ),
+    "feasible.too_few": _(
+        "{rate} records a second arrive, and {consumers} {consumers?consumer takes|consumers take} {takes}: no "
+        "strategy keeps up. At least {least} consumers are needed."
+    ),
     "study.these.flights": _("these flights"),
     "study.these.records": _("these records"),
     "study.these.keys": _("these keys"),
@@ -138,6 +167,21 @@ STUDY = {
     "why.excluded.keeps_order_unowned": _(
         "no key has a fixed owner, so nothing keeps its order ({value} of the records at risk)"
     ),
+    "why.excluded.keeps_up": _(
+        "{consumer} gets {gets} records a second and takes {takes}: its lag grows for good"
+    ),
+    "why.excluded.keeps_up_many": _(
+        "{count} consumers get more than they take ({consumer}: {gets} records a second, it takes {takes}): "
+        "their lag grows for good"
+    ),
+    "why.excluded.no_idle": _(
+        "{partitions} {partitions?partition|partitions} for {consumers} consumers: {count} "
+        "{count?is|are} idle"
+    ),
+    "why.excluded.drain_s_max": _("a backlog took {value} s to work off, at most {limit} s allowed"),
+    "why.excluded.drain_s_max_never": _(
+        "after {count} {count?change|changes} the backlog was not worked off, at most {limit} s allowed"
+    ),
     "why.excluded.pause_s_max": _("a partition was paused for {value} s, at most {limit} s allowed"),
     "why.excluded.skew_max": _("skew {value}, at most {limit} allowed"),
     "why.equal": _("As good as {than} in everything that counts."),
@@ -179,9 +223,14 @@ STUDY = {
     "constraints.title": _("What must hold"),
     "constraints.hint": _(
         "A strategy that breaks one is listed below the others, without a place. An empty field sets no "
-        "limit; only partitions can be paused."
+        "limit; only partitions can be paused. A consumer keeps up if it gets no more than it takes, at the "
+        "study's rates, after the last change."
     ),
     "constraint.keeps_order": _("per-key order must hold"),
+    "constraint.keeps_up": _("every consumer keeps up"),
+    "constraint.no_idle": _("no consumer is idle for want of partitions"),
+    "constraint.drain_s_max": _("backlog worked off within a limit"),
+    "constraint.drain_s_max.label": _("backlog worked off within (s)"),
     "constraint.pause_s_max": _("no pause longer than a limit"),
     "constraint.skew_max": _("skew at most a limit"),
     "constraint.pause_s_max.label": _("longest pause of a partition, at most (s)"),

@@ -12,7 +12,8 @@
     DELETE /api/studies/<id>/                                    204 it and its result are gone
     POST /api/studies/<id>/cancel/                               200 what the study is
     GET  /api/studies/<id>/result/                               200 the result and its ranking
-    GET  /api/studies/<id>/ranking/?skew=&...&skew_max=&...      200 {weights, constraints, ranking, verdict}
+    GET  /api/studies/<id>/ranking/?skew=&...&skew_max=&...      200 {weights, constraints, ranking, verdict,
+                                                                     feasibility}
     GET  /api/studies/<id>/windows/?after=                       200 {version, rows} of a live study
     GET  /api/studies/<id>/data/<table>.<csv|parquet>            200 a file
     POST /api/studies/<id>/open/    {strategies?}                201 a lab, as POST /api/labs/, and what was left out

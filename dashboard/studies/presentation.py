@@ -256,8 +256,14 @@ def _broken(broken: Json, words: Words) -> str:
             count=params["count"],
             value=scored("order", params["value"]),
         )
-    digits = 1 if code == "pause_s_max" else 2
-    return _say(words, f"why.excluded.{code}", value=figure(params["value"], digits), limit=params["limit"])
+    if code == "keeps_up":
+        kind = "_many" if params["count"] > 1 else ""
+        return _say(words, f"why.excluded.keeps_up{kind}", **params | {"gets": figure(params["gets"], 1)})
+    if "value" not in params:
+        return _say(words, f"why.excluded.{code}", **params)
+    kind = "_never" if params["value"] is None else ""
+    value = figure(params["value"], 2 if code == "skew_max" else 1)
+    return _say(words, f"why.excluded.{code}{kind}", **params | {"value": value})
 
 
 def _say(words: Words, code: str, /, **params: Any) -> str:

@@ -22,7 +22,7 @@ from dashboard.studies.waking import QUEUE
 State = Study.State
 WORKER_SILENT_S = 5.0
 TERMS = ("skew", "churn", "pause", "order")
-CONSTRAINTS = ("keeps_order", "pause_s_max", "skew_max")
+CONSTRAINTS = ("keeps_order", "keeps_up", "no_idle", "pause_s_max", "drain_s_max", "skew_max")
 _CONSTRAINT_TEXTS = {"true": True, "false": False, "": None}
 _NUMBER = re.compile(r"\d{1,6}(\.\d{1,6})?", re.ASCII)
 LIST_MAX = 200
@@ -221,11 +221,11 @@ def study_bad_rows(*, study: Study, limit: int) -> list[Json]:
 
 
 def study_ranking(*, study: Study, asked: Mapping[str, str]) -> Json:
-    """{weights, constraints, ranking, verdict} under other weights and constraints, from the stored figures:
-    no Spark runs.
+    """{weights, constraints, ranking, verdict, feasibility} under other weights and constraints, from the
+    stored figures: no Spark runs.
 
-    asked: texts by name, as an address has them: a weight 0 to 100; keeps_order `true`, `false` or empty
-    (where keys repeat); a bound as a decimal number, empty for none. What is left out is as in the request.
+    asked: texts by name, as an address has them: a weight 0 to 100; keeps_order, keeps_up and no_idle `true`,
+    `false` or empty (as the study's default has it); a bound as a decimal number, empty for none. What is left out is as in the request.
     Raises Refused at the name, or at `weights` where nothing would matter.
     """
     from broker_core.pipeline.result import result_json
@@ -258,6 +258,7 @@ def _constraint(text: str) -> Any:
 
 def _ranked(result: Json, weights: Json, constraints: Json) -> Json:
     from broker_core.pipeline.constraints import constraints_resolve
+    from broker_core.pipeline.feasible import feasibility
     from broker_core.pipeline.recommend import rank, verdict
 
     ranking = rank(result, weights, constraints)
@@ -266,6 +267,7 @@ def _ranked(result: Json, weights: Json, constraints: Json) -> Json:
         "constraints": constraints_resolve(result, constraints),
         "ranking": ranking,
         "verdict": verdict(ranking),
+        "feasibility": feasibility(result),
     }
 
 

@@ -21,6 +21,7 @@ from dashboard.page import base_context
 from dashboard.presentation import textures
 from dashboard.studies import folders
 from dashboard.studies import selectors as studies
+from dashboard.studies.advice import feasible_words
 from dashboard.studies.owner import owner_of
 from dashboard.studies.presentation import head, notes, ranking_rows, unowned, verdict_words
 from dashboard.studies.reader import reader
@@ -31,7 +32,8 @@ Json = dict[str, Any]
 TERMS = ("skew", "churn", "pause", "order")
 # name, lowest, highest, step of its input; the limits are the pipeline's, which this process imports when it
 # first needs them.
-BOUNDS = (("pause_s_max", 0, 86_400, 1), ("skew_max", 1, 4_096, 0.1))
+BOUNDS = (("pause_s_max", 0, 86_400, 1), ("drain_s_max", 0, 86_400, 1), ("skew_max", 1, 4_096, 0.1))
+ANSWERS = ("keeps_order", "keeps_up", "no_idle")
 STAGES = ("reading", "grouping", "routing", "lab", "writing")
 SOURCE_KINDS = ("file", "flights", "lab", "zipf", "folder")
 HISTORY_KINDS = ("given", "rolling_restart", "autoscale", "crash_storm", "lab")
@@ -146,6 +148,8 @@ def _study_context(context: Json, row: Study, request: HttpRequest) -> Json:
         )
         drawn["sure"] = verdict_words(result, ranked["verdict"], words)
         drawn["unowned"] = unowned(result, words)
+        drawn["feasible"] = feasible_words(ranked["feasibility"], words)
+        drawn["level"] = ranked["feasibility"]["level"]
         drawn["bad"] = studies.study_bad_rows(study=row, limit=BAD_ROWS_MAX) if drawn["bad_rows"] else []
         for bad in drawn["bad"]:
             bad["code"] = f"bad.{bad['reason']}" if f"bad.{bad['reason']}" in words else "bad.other"
@@ -163,7 +167,11 @@ def _study_context(context: Json, row: Study, request: HttpRequest) -> Json:
         }
         for name, low, high, step in BOUNDS
     ]
-    return drawn | {"bounds": bounds, "keeps_order": constraints.get("keeps_order")}
+    answers = [
+        {"name": name, "label": words[f"constraint.{name}"], "value": constraints.get(name)}
+        for name in ANSWERS
+    ]
+    return drawn | {"bounds": bounds, "answers": answers}
 
 
 def _ranked(request: HttpRequest, row: Study) -> Json:

@@ -9,9 +9,11 @@ import pytest
 
 from broker_core.lab.workload.parse import KINDS as WORKLOAD_KINDS
 from broker_core.pipeline import strategies
+from broker_core.pipeline.feasible import feasibility
 from broker_core.pipeline.recommend import WEIGHTS, rank, verdict
 from dashboard.formats import percent
 from dashboard.sentences import LANGUAGES, SENTENCES, catalogue
+from dashboard.studies.advice import feasible_words
 from dashboard.studies.presentation import (
     _reason,
     head,
@@ -30,6 +32,7 @@ FREE = {"keeps_order": False}
 @pytest.mark.parametrize(("weights", "constraints"), [
     ({}, None), ({"churn": 0, "pause": 0, "order": 0}, {"skew_max": 2, "pause_s_max": 60}),
     ({"skew": 0, "churn": 0, "pause": 0}, {"keeps_order": False}), ({}, {"skew_max": 1, "pause_s_max": 10}),
+    ({}, {"keeps_up": True, "drain_s_max": 20}), ({}, {"keeps_up": True, "no_idle": True, "drain_s_max": 0}),
 ])  # fmt: skip
 def test_server_and_browser_say_the_same_of_a_result(
     language: str, weights: dict[str, int], constraints: Any
@@ -38,7 +41,10 @@ def test_server_and_browser_say_the_same_of_a_result(
     for strategy, share in zip(result["strategies"][:2], (0.5196, 0.25), strict=True):
         strategy["totals"]["unowned_share"] = share
     ranking = rank(result, {**WEIGHTS, **weights}, constraints)
-    asked = json.dumps({"result": result, "ranking": ranking, "verdict": verdict(ranking), "words": words})
+    asked = json.dumps(
+        {"result": result, "ranking": ranking, "verdict": verdict(ranking), "words": words}
+        | {"feasibility": feasibility(result)}
+    )
     answer = subprocess.run(
         ["node", str(ROOT / "tests/js/study_words.mjs")],
         input=asked,
@@ -53,6 +59,7 @@ def test_server_and_browser_say_the_same_of_a_result(
         "short": short_names(result["strategies"], words),
     }
     ours |= {"unowned": unowned(result, words), "sure": verdict_words(result, verdict(ranking), words)}
+    ours |= {"feasible": feasible_words(feasibility(result), words)}
     assert "52" in ours["unowned"] and not PLACE.search(ours["unowned"])
     assert unowned(result_of_fixture(), words) == ""
     assert json.loads(answer.stdout) == ours
@@ -94,7 +101,14 @@ def test_every_reason_that_a_ranking_can_give_has_words(language: str) -> None:
     reasons_given += [
         {"code": "best", "params": {"term": "churn", **pair, "value": None, "is_shared": False}}
     ]
-    broken = [{"code": code, "params": {"value": 2.5, "limit": 1}} for code in ("pause_s_max", "skew_max")]
+    bounds = ("pause_s_max", "drain_s_max", "skew_max")
+    broken = [{"code": code, "params": {"value": 2.5, "limit": 1}} for code in bounds]
+    broken += [{"code": "drain_s_max", "params": {"value": None, "limit": 1, "count": 2}}]
+    broken += [
+        {"code": "keeps_up", "params": {"consumer": "c1", "gets": 12.0, "takes": 10, "count": count}}
+        for count in (1, 2)
+    ]
+    broken += [{"code": "no_idle", "params": {"count": 10, "partitions": 6, "consumers": 16}}]
     broken += [
         {"code": "keeps_order", "params": {"count": 3, "value": 0.1, "is_owned": is_owned}}
         for is_owned in (True, False)
@@ -164,3 +178,42 @@ def test_what_was_not_counted_is_said() -> None:
 
 def test_the_stage_does_not_carry_the_words_of_studies() -> None:
     assert "study.best" in catalogue("analyze")["en"] and "study.best" not in catalogue("stage")["en"]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_is_said_before_the_ranking_is_said_alike_by_server_and_browser(language: str) -> None:
+    words = catalogue("analyze")[language]
+    hot = [{"key": key, "share": 0.2} for key in ("a", "", "x" * 40, "d", "e")]
+    bound = {"consumers": 7, "skew": 2.31, "of_use": 3.03, "share": 0.33}
+    said = [
+        {"code": "hot", "params": bound | {"hot": hot, "count": 5}},
+        {"code": "hot", "params": bound | {"hot": hot[:1], "count": 1}},
+        {"code": "warm", "params": bound | {"hot": hot[:2], "count": 2}},
+        {"code": "few", "params": bound | {"among": 8, "together": 2}},
+        {"code": "hot_rate", "params": {"hot": hot[:1], "brings": 19.8, "takes": 12}},
+        {"code": "too_few", "params": {"rate": 50, "consumers": 4, "takes": 40, "least": 5}},
+        {"code": "fits", "params": {"consumers": 7, "share": 0.02, "even": 0.14}},
+    ]
+    asked = {"said": said}
+    script = (
+        'import { feasibleWords } from "./static/js/analyze/advice.js"; import { readFileSync } from "node:fs";'
+        "const { asked, words } = JSON.parse(readFileSync(0, 'utf8'));"
+        "process.stdout.write(JSON.stringify(feasibleWords(asked, words)));"
+    )
+    answer = subprocess.run(
+        ["node", "--input-type=module", "-e", script],
+        input=json.dumps({"asked": asked, "words": words}),
+        capture_output=True,
+        text=True,
+        check=True,
+        encoding="utf-8",
+        cwd=ROOT,
+    )
+    ours = feasible_words(asked, words)
+    assert json.loads(answer.stdout) == ours
+    assert all(not PLACE.search(text) and "feasible." not in text for text in ours)
+    if language == "en":
+        assert ours[1].replace("\u202f", " ") == (
+            "With 7 consumers, the hot key “a” (20 %) leaves at most 3.0 of use: a key has one consumer, so "
+            "skew is at least 2.3. Split the key, give it a topic of its own, or give up order for it."
+        )

@@ -137,7 +137,12 @@ def test_ranking_in_which_nothing_would_matter_is_refused_as_at_a_start(
     monkeypatch.setattr(
         result,
         "result_json",
-        lambda _: {"strategies": [], "workload": {"records": 9, "no_key": 0, "keys": 9}},
+        lambda _: {
+            "strategies": [],
+            "workload": {"records": 9, "no_key": 0, "keys": 9},
+            "steps": [{"members": ["c1"]}],
+            "hot_keys": [],
+        },
     )
     Study.objects.filter(pk=done.pk).update(request={"source": SOURCE, "weights": stored})
     answer = call("GET", f"/api/studies/{done.pk}/ranking/?{query}", token=None)
@@ -175,6 +180,16 @@ def test_constraint_that_cannot_be_is_refused_at_its_field(
     assert answer.json()["fields"][field][0].startswith(reason)
 
 
+DEFAULTS = {
+    "keeps_order": True,
+    "keeps_up": False,
+    "no_idle": True,
+    "pause_s_max": None,
+    "drain_s_max": None,
+    "skew_max": None,
+}
+
+
 def test_constraints_of_a_finished_study_change_without_another_run(done: Study, monkeypatch: Any) -> None:
     """A study stored before there were constraints: the defaults hold, and the address may ask for others."""
     totals = {
@@ -193,18 +208,17 @@ def test_constraints_of_a_finished_study_change_without_another_run(done: Study,
     stored = {
         "strategies": [strategy],
         "workload": {"records": 9, "no_key": 0, "keys": 3},
-        "steps": [{"label": "4"}],
+        "steps": [{"label": "4", "members": ["c1", "c2", "c3", "c4"]}],
+        "hot_keys": [{"key": "a", "share": 0.75}],
     }
     monkeypatch.setattr(result, "result_json", lambda _: stored)
     Study.objects.filter(pk=done.pk).update(request={"source": SOURCE, "weights": {}})
     plain = call("GET", f"/api/studies/{done.pk}/ranking/", token=None).json()
-    assert (
-        plain["constraints"] == {"keeps_order": True, "pause_s_max": None, "skew_max": None}
-        and plain["verdict"]["code"] == "only"
-    )
+    assert plain["constraints"] == DEFAULTS and plain["verdict"]["code"] == "only"
     bound = call(
         "GET", f"/api/studies/{done.pk}/ranking/?keeps_order=false&pause_s_max=5&skew_max=1.5", token=None
     ).json()
-    assert bound["constraints"] == {"keeps_order": False, "pause_s_max": 5.0, "skew_max": 1.5}
+    assert bound["constraints"] == DEFAULTS | {"keeps_order": False, "pause_s_max": 5.0, "skew_max": 1.5}
+    assert bound["feasibility"]["level"] == "limited" and bound["feasibility"]["skew_least"] == 3.0
     assert [each["code"] for each in bound["ranking"][0]["excluded"]] == ["pause_s_max", "skew_max"]
     assert bound["verdict"]["code"] == "none" and bound["ranking"][0]["place"] is None

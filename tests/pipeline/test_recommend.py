@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from broker_core.errors import CommandError
-from broker_core.pipeline.constraints import constraints_check, constraints_resolve
+from broker_core.pipeline.constraints import CONSTRAINTS, constraints_check, constraints_resolve
 from broker_core.pipeline.members import history_check, history_steps
 from broker_core.pipeline.originals import config_lines
 from broker_core.pipeline.recommend import TIE_POINTS, WEIGHTS, rank, verdict, weights_check
@@ -140,12 +140,15 @@ def test_where_nothing_is_left_it_is_said_which_constraint_excludes_most():
 
 
 def test_constraints_that_cannot_be_are_refused_at_their_field():
-    assert constraints_check(None) == {"keeps_order": None, "pause_s_max": None, "skew_max": None}
+    assert constraints_check(None) == dict(CONSTRAINTS)
     assert constraints_check(constraints_check({"skew_max": 2})) == constraints_check({"skew_max": 2})
     for raw, field in (
         ([], "constraints"),
         ({"speed": 1}, "constraints.speed"),
         ({"keeps_order": 1}, "constraints.keeps_order"),
+        ({"keeps_up": "yes"}, "constraints.keeps_up"),
+        ({"no_idle": 0}, "constraints.no_idle"),
+        ({"drain_s_max": -1}, "constraints.drain_s_max"),
         ({"skew_max": 0.9}, "constraints.skew_max"),
         ({"skew_max": True}, "constraints.skew_max"),
         ({"pause_s_max": -1}, "constraints.pause_s_max"),

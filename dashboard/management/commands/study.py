@@ -24,6 +24,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils.translation import get_language
 
 from broker_core.errors import CommandError as Refused
+from broker_core.pipeline.feasible import feasibility
 from broker_core.pipeline.java import SparkUnavailable
 from broker_core.pipeline.members import history_steps
 from broker_core.pipeline.recommend import rank, verdict
@@ -36,6 +37,7 @@ from dashboard.formats import fill
 from dashboard.management.in_order import Stopped, run_in_order
 from dashboard.management.study_line import CHANGE, KINDS, request_of, typed
 from dashboard.sentences import catalogue
+from dashboard.studies.advice import feasible_words
 from dashboard.studies.presentation import head, notes, ranking_rows, unowned, verdict_words
 from dashboard.studies.spark import SparkEngine
 
@@ -57,8 +59,9 @@ MEMBERS_HELP = (
     '"storm 16 8", or a history as JSON'
 )
 CONSTRAINTS_HELP = (
-    "what must hold: keeps_order=true|false (default: where keys repeat), pause_s_max=SECONDS, skew_max=N; a "
-    "strategy that breaks one has no place"
+    "what must hold: keeps_order=true|false (default: where keys repeat), keeps_up=true|false (default: where "
+    "a rate is given), no_idle=true|false (default: true), pause_s_max=SECONDS, drain_s_max=SECONDS, "
+    "skew_max=N; a strategy that breaks one has no place"
 )
 
 
@@ -182,6 +185,9 @@ class Command(BaseCommand):
     def _print(self, result: dict[str, Any], request: dict[str, Any], out: Path) -> None:
         words = _words()
         ranking = rank(result, request["weights"], request["constraints"])
+        for line in feasible_words(feasibility(result), words):
+            self.stdout.write(line)
+        self.stdout.write("")
         rows = ranking_rows(result, ranking, words)
         for row in rows:
             row["pause"] += f" ({row['stood']})" if row["stood"] else ""

@@ -139,10 +139,14 @@ function partWords({ term, points, value, step, step_share: share, is_owned: isO
 }
 
 // A constraint that a strategy breaks, with its figure.
-function brokenWords({ code, params: { count, value, limit, is_owned: isOwned } }, words) {
-  const say = speaker(words);
+function brokenWords({ code, params }, words) {
+  const say = speaker(words), { count, value, gets, is_owned: isOwned } = params, name = `why.excluded.${code}`;
   if (code === "keeps_order") {
-    return say(`why.excluded.keeps_order${isOwned ? "" : "_unowned"}`, { count, value: scored("order", value) });
+    return say(`${name}${isOwned ? "" : "_unowned"}`, { count, value: scored("order", value) });
   }
-  return say(`why.excluded.${code}`, { value: figure(value, code === "pause_s_max" ? 1 : 2), limit });
+  if (code === "keeps_up") return say(`${name}${count > 1 ? "_many" : ""}`, { ...params, gets: figure(gets, 1) });
+  if (value === undefined) return say(name, params);
+  return say(`${name}${value === null ? "_never" : ""}`, {
+    ...params, value: figure(value, code === "skew_max" ? 2 : 1),
+  });
 }

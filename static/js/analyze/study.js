@@ -8,6 +8,7 @@ import { refusalOf } from "../base/reasons.js";
 import { keepRemark } from "../base/remark.js";
 import { ask, send } from "../base/requests.js";
 import { percent } from "../base/say.js";
+import { feasibleWords } from "./advice.js";
 import { createChart, tablesByKey } from "./chart.js";
 import * as churn from "./charts/churn.js";
 import { stepChoice, stepWords } from "./charts/consumers.js";
@@ -27,7 +28,7 @@ import { createWeights } from "./weights.js";
 const $ = (id) => document.getElementById(id);
 const notice = createNotice($("notice")), fail = (error, near) => notice(refusalOf(error), { near });
 const askDelete = createDelete({ onGone: () => location.assign(page.urls.analyze) });
-let study = page.study, result = null, ranking = null, verdict = null, picked = null, step = 0, how = "connecting";
+let study = page.study, result = null, ranking = null, verdict = null, feasibility = null, picked = null, step = 0, how = "connecting";
 
 // -- how far it is ----------------------------------------------------------------------------------------------------
 
@@ -82,7 +83,7 @@ const writeRanking = createRanking($("ranking"), $("rank-row"), { onPick: pick }
 const weights = createWeights($("weights"), {
   onRanking(next) {
     const wasFirst = ranking?.[0].id === picked;
-    ({ ranking, verdict } = next);
+    ({ ranking, verdict, feasibility } = next);
     if (wasFirst) picked = ranking[0].id;
     showResult();
   },
@@ -102,7 +103,7 @@ async function fetchResult() {
     const answer = await ask(`${page.urls.studies}${study.id}/result/`);
     result = answer;
     const ranked = page.ranking ? page : answer;
-    ({ ranking, verdict } = ranked);
+    ({ ranking, verdict, feasibility } = ranked);
     picked = ranking[0]?.id ?? null;
     step = Math.min(2, result.steps.length - 1);
     weights.set(ranked.weights, ranked.constraints);
@@ -119,6 +120,7 @@ function showResult() {
   const texts = head(result, ranking, words());
   $("headline").textContent = texts.title;
   $("facts").textContent = texts.facts;
+  showFeasible();
   $("sure").textContent = verdictWords(result, verdict, words());
   $("sure").hidden = !$("sure").textContent;
   $("unowned").textContent = unowned(result, words());
@@ -128,6 +130,15 @@ function showResult() {
   showUse();
   drawCharts();
   $("main").dataset.ranked = ranking.map(({ id }) => id).join(" ");
+}
+
+function showFeasible() {
+  $("feasible").dataset.level = feasibility.level;
+  $("feasible").replaceChildren(...feasibleWords(feasibility, words()).map((text) => {
+    const line = document.createElement("p");
+    line.textContent = text;
+    return line;
+  }));
 }
 
 function drawCharts() {

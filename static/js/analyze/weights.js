@@ -8,18 +8,19 @@ import { clearErrors, showErrors } from "../base/field_errors.js";
 import { ask } from "../base/requests.js";
 
 const REST_MS = 120;
-const TERMS = ["skew", "churn", "pause", "order"], BOUNDS = ["pause_s_max", "skew_max"];
+const TERMS = ["skew", "churn", "pause", "order"], BOUNDS = ["pause_s_max", "drain_s_max", "skew_max"];
+const ANSWERS = ["keeps_order", "keeps_up", "no_idle"];
 
 // onRanking is given the server's answer: { weights, constraints, ranking, verdict }.
 export function createWeights(root, { onRanking }) {
   const input = (name) => root.querySelector(`[name="${name}"]`), sliders = TERMS.map(input);
-  const bounds = BOUNDS.map(input), order = input("keeps_order");
+  const bounds = BOUNDS.map(input), answers = ANSWERS.map(input);
   const note = root.querySelector("[data-note]");
   let timer = 0, asked = 0;
 
   const values = () =>
     Object.fromEntries([
-      ...sliders.map((slider) => [slider.name, slider.value]), ["keeps_order", String(order.checked)],
+      ...sliders.map((slider) => [slider.name, slider.value]), ...answers.map((box) => [box.name, String(box.checked)]),
       ...bounds.map((bound) => [bound.name, written(bound)]),
     ]);
 
@@ -69,7 +70,7 @@ export function createWeights(root, { onRanking }) {
     set(weights, constraints) {
       for (const slider of sliders) slider.value = weights[slider.name] ?? 0;
       for (const bound of bounds) bound.value = constraints[bound.name] ?? "";
-      order.checked = constraints.keeps_order;
+      for (const box of answers) box.checked = constraints[box.name];
       show();
     },
   };

@@ -1,0 +1,53 @@
+"""Whether consumers keep up: what arrives for each against what it takes, once the history is over.
+
+A backlog that a change leaves is worked off as long as each consumer gets less than it takes; where one gets
+more in the last step, its lag grows for good. The rates are those of the request. Rates that nobody stated
+exclude nothing: they are placeholders.
+
+    arrives for c1  =  rate x share of c1        rate 36, share 0.33: 12 records a second
+    takes                consumer_rate           10: it falls behind by 2 a second
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from broker_core.events import Json
+
+DEFAULT_RATES: Mapping[str, int] = MappingProxyType({"rate": 36, "consumer_rate": 10})
+"""Records a second that arrive, and that one consumer takes, unless a study states them: the lab's."""
+
+
+def rates_of(result: Json) -> Mapping[str, int]:
+    """The rates that a result (`result_json`) was asked for with."""
+    service = result.get("request", {}).get("service") or {}
+    return {name: service.get(name, default) for name, default in DEFAULT_RATES.items()}
+
+
+def is_stated(result: Json) -> bool:
+    """Whether the study's rates are its own."""
+    return dict(rates_of(result)) != dict(DEFAULT_RATES)
+
+
+def overload(strategy: Json, result: Json) -> Json | None:
+    """The consumer that falls behind most in the last step of a strategy; None where each keeps up.
+
+    `{"consumer", "gets", "takes", "count"}`: records a second that arrive for it and that it takes, and how
+    many consumers fall behind. Of the records without a consumer nobody gets any.
+    """
+    rates, last = rates_of(result), strategy["steps"][-1]
+    owned = 1.0 - (last.get("unowned_share") or 0.0)
+    gets = {
+        name: rates["rate"] * owned * share["share"]
+        for name, share in last.get("consumers", {}).items()
+        if share.get("share") is not None
+    }
+    behind = {name: each for name, each in gets.items() if each > rates["consumer_rate"]}
+    if not behind:
+        return None
+    worst = max(behind, key=lambda name: behind[name])
+    return {
+        "consumer": worst,
+        "gets": behind[worst],
+        "takes": rates["consumer_rate"],
+        "count": len(behind),
+    }
