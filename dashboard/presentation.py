@@ -23,6 +23,12 @@ def lesson_panel(view: Json, words: Mapping[str, str]) -> Json | None:
     return shown
 
 
+def tab_names(view: Json, words: Mapping[str, str]) -> dict[str, str]:
+    """What the tabs of a page of one lane call each of the view's, by id."""
+    names: dict[str, str] = call("lane/name", "tabNames", view, words)
+    return names
+
+
 def lane_story(view: Json, words: Mapping[str, str], lane: str | None) -> Json:
     """The two lines above a page of this lane that adds nothing of its own, as parts of text."""
     shown: Json = call("frame/story", "firstStory", view, words, lane)

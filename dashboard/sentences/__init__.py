@@ -21,7 +21,7 @@ from dashboard.sentences.breaking import BREAK
 from dashboard.sentences.chrome import CHROME
 from dashboard.sentences.cluster import CLUSTER
 from dashboard.sentences.code import CODE
-from dashboard.sentences.compare import COMPARE
+from dashboard.sentences.compare import COMPARE, WAYS
 from dashboard.sentences.events import EVENTS
 from dashboard.sentences.facts import FACTS
 from dashboard.sentences.fidelity import FIDELITY, FIDELITY_LINE
@@ -56,6 +56,7 @@ EVERYWHERE: Mapping[str, Any] = {
     **LANES,
     **TUBEMQ_ORDERS,
     **ALGORITHMS,
+    **WAYS,
     **EVENTS,
     **FIDELITY_LINE,
     **PANEL,

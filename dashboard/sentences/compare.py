@@ -78,7 +78,8 @@ COMPARE = {
     "compared.difference": _("diff."),
     "compared.beside": _("{one} beside {other}"),
     "compared.short": _("{name} has come to {clock} only: its last picture is shown, without a difference."),
-    # Ways that are a rule with a setting
+}
+WAYS = {
     "way.kafka.server_uniform": _("KIP-848, uniform"),
     "way.kafka.server_uniform.about": _(
         "The coordinator assigns (KIP-848): as even as possible, then as few moves as possible."

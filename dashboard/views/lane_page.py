@@ -15,7 +15,7 @@ from dashboard.frame import frame_context
 from dashboard.labs import selectors
 from dashboard.models import Lab
 from dashboard.page import base_context, lab_page, lane_query, time_context
-from dashboard.presentation import lesson_panel, textures
+from dashboard.presentation import lesson_panel, tab_names, textures
 from dashboard.views.first_view import first_view, no_view
 
 Fill = Callable[[dict[str, Any], Lab, dict[str, Any], str], None]
@@ -75,16 +75,16 @@ def _draw(
     )  # a copy made from here opens here
     words = context["catalogue"][context["page"]["language"]]
     context["frame"] = context["page"]["frame"] = frame_context(lab, view, name, words, lane)
-    lesson = lesson_panel(view, words)
+    names = tab_names(view, words)
     lanes = [lane_id for lane_id in view["lane_order"] if panel in view["lanes"][lane_id]]
-    tabs = [{"id": lane_id, "name": lesson["tabs"][lane_id] if lesson else lane_id} for lane_id in lanes]
+    tabs = [{"id": lane_id, "name": names[lane_id]} for lane_id in lanes]
     context |= {
         "view": view,
         "time": time_context(view),
         "textures": textures(),
         "lane": lane,
         "lane_tabs": tabs,
-        "lesson": lesson,
+        "lesson": lesson_panel(view, words),
         "query": query,
     }
     fill(context, lab, view, lane)

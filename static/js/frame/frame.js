@@ -10,6 +10,7 @@ import { aboutLab } from "./about.js";
 import { createBand } from "./band.js";
 import { createEventList } from "./event_list.js";
 import { createLabBar } from "./lab_bar.js";
+import { createLaneTabs } from "./lane_tabs.js";
 import { createAsk } from "./lesson_ask.js";
 import { createMarking } from "./marking.js";
 import { createPredict } from "./predict.js";
@@ -39,9 +40,10 @@ export function createFrame({
     events: () => `${page.urls.events}?until_us=${current().at_us}`,
     run: () => `${page.urls.run}${past.isShown() ? `?${new URLSearchParams(past.moment())}` : ""}`,
   });
-  const projector = createProjector({ current, lane });
+  const projector = createProjector({ current, lane }), tabs = createLaneTabs({ current });
   function draw(isForced) {
     band.draw();
+    tabs.draw();
     projector.draw(isForced);
     marking.write();
     events.draw();

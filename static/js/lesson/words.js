@@ -2,7 +2,7 @@
 // the lab's to say.
 
 import { NONE, clock, number, speaker } from "../base/say.js";
-import { laneName, tabName } from "../lane/name.js";
+import { laneName } from "../lane/name.js";
 
 const DECIMALS = 1000;
 const STATES = new Set(["slow", "paused", "crashed", "waiting", "failed", "gone"]);
@@ -55,7 +55,6 @@ export function lessonPanel(view, words) {
   return (
     lesson && {
       ...lesson, slots: { ...lesson.slots, caption: lessonCaption(view, say) },
-      tabs: Object.fromEntries(view.lane_order.map((id) => [id, tabName(id, view, say)])),
     }
   );
 }
