@@ -74,6 +74,18 @@ def test_its_heading_is_the_chosen_algorithm_from_the_start_and_no_button_is_dea
     expect(lab.locator("#source-title")).to_have_text(heading)
 
 
+def test_why_is_about_its_lane_and_no_key_is_offered_that_does_nothing(lab: Page) -> None:
+    lab.goto(f"{lab.url}code/?lane=kafka")
+    expect(lab.locator("#lines li")).not_to_have_count(0, timeout=ANSWERS_MS)
+    lab.keyboard.press("y")
+    expect(lab.locator("#why-title")).to_have_text("Why? Kafka")
+    expect(lab.locator("#why-says")).to_contain_text("The lane’s last change", timeout=ANSWERS_MS)
+    lab.keyboard.press("Escape")
+    lab.keyboard.press("?")
+    expect(lab.locator("#keys-sheet kbd", has_text=re.compile("^Y$"))).to_have_count(1)
+    expect(lab.locator("#keys-sheet kbd", has_text=re.compile("^P$"))).to_have_count(0)
+
+
 def test_another_algorithm_another_moment_another_language(lab: Page) -> None:
     lab.goto(f"{lab.url}code/?lane=rabbitmq&of=rabbitmq.turn")
     expect(lab.locator("#source-title")).to_have_text("Consumers.next", timeout=ANSWERS_MS)

@@ -127,6 +127,48 @@ def test_a_branch_stands_beside_what_it_left_at_one_moment_with_the_difference(
     save(page, "beside")
 
 
+def test_why_is_asked_about_a_column_its_picture_and_its_figures_of_the_whole_course(compared: Page) -> None:
+    page = compared
+    shared, prefetch = page.locator(".column").all()
+    shared.locator(".head p").click()
+    expect(shared).to_have_attribute("data-chosen", "")
+    page.keyboard.press("y")
+    expect(page.locator("#why-title")).to_have_text("Why? Pulsar Shared")
+    expect(page.locator("#why-says")).to_contain_text("The lane’s last change", timeout=ANSWERS_MS)
+    page.keyboard.press("Escape")
+    # The sum's first number is the figure that was pressed.
+    for column in (shared, prefetch):
+        value = column.locator('[data-figure="redelivered"] td').inner_text()
+        column.locator('[data-figure="redelivered"] td').click()
+        expect(page.locator("#why-sums li").first).to_have_text(
+            re.compile(rf"^{value} since the lab began = \d+ before the last change \+ \d+ from it on$"),
+            timeout=ANSWERS_MS,
+        )
+        expect(page.locator("#why-about option:checked")).to_have_text("redelivered, since the lab began")
+        page.keyboard.press("Escape")
+    paused = prefetch.locator('[data-figure="paused"] td')
+    paused.click()
+    expect(page.locator("#why-sums li").first).to_contain_text(
+        f"{paused.inner_text()} = ", timeout=ANSWERS_MS
+    )
+    save(page, "compare-why")
+    prefetch.locator("svg[role=img] .o").first.click()
+    expect(page.locator("#why-title")).to_have_text("Why? RabbitMQ Prefetch 1")
+    expect(page.locator("#why-says")).to_contain_text(
+        re.compile(r"^(Record|Queue|c\d|The lane)"), timeout=ANSWERS_MS
+    )
+    page.keyboard.press("Escape")
+    page.keyboard.press("p")
+    expect(page.locator(".projector h2")).to_have_text("Prefetch 1")
+    expect(page.locator(".projector .choice")).to_contain_text("2 / 2")
+    page.wait_for_function(
+        "() => document.querySelector('.projector .shown').shadowRoot.querySelector('svg text')"
+    )
+    save(page, "compare-projector")
+    page.keyboard.press("p")
+    expect(page.locator(".projector")).to_be_hidden()
+
+
 def test_a_group_is_compared_on_its_own_history(profile: Profile, site: SupervisedSite) -> None:
     page = open_stage(profile(), site)
     lab = page.get_attribute("#main", "data-lab")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from broker_core.errors import CommandError, Names
 from broker_core.events import Json
 from broker_core.lab.why import kafka, pulsar, rabbitmq, shared, tubemq
-from broker_core.lab.why.figures import figure
+from broker_core.lab.why.figures import figure, total
 from broker_core.lab.why.history import history_of
 from broker_core.lab.why.known import Finder
 
@@ -20,6 +20,7 @@ SHARED: dict[str, Finder] = {
     "lane": shared.lane,
     "consumer": shared.consumer,
     "figure": figure,
+    "total": total,
     "record": shared.record,
 }
 OF_MODEL: dict[str, dict[str, Finder]] = {

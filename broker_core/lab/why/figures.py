@@ -1,4 +1,5 @@
-"""Figures of a lane's last change: moved, paused, redelivered, out of order; and how even the load is."""
+"""Figures of a lane: what its last change cost (`figure`: moved, paused, redelivered, out of order; and how even the
+load is), and what all changes since the lab began have cost together (`total`)."""
 
 from __future__ import annotations
 
@@ -26,6 +27,13 @@ def figure(lane: Lane, name: str) -> Known:
     if bill is None or view is None:
         return Known(said("figure.none"), is_of_change=True)
     return Known(said(f"figure.{name}"), sums=_SUMS[name](lane, bill, view), is_of_change=True)
+
+
+def total(lane: Lane, name: str) -> Known:
+    """What the tally and a comparison show, each with the part of the last change in it."""
+    if name not in _TOTALS:
+        raise unknown("total", name)
+    return Known(said(f"total.{name}"), sums=_TOTALS[name](lane), is_of_change=True)
 
 
 def _moved(lane: Lane, bill: Bill, view: Json) -> list[Json]:
@@ -110,6 +118,51 @@ def _skew(lane: Lane) -> list[Json]:
     ]
 
 
+def _total_moved(lane: Lane) -> list[Json]:
+    if not lane.keys_have_owners:
+        return [sum_of("moved_none")]
+    bill, before = _last(lane), lane.ledger.tally.keys_moved
+    return [_split(before + (bill.keys_moved if bill else 0), before if bill else None)]
+
+
+def _total_paused(lane: Lane) -> list[Json]:
+    darkness = lane.ledger.tally.darkness
+    mean_us, unit_us = darkness.mean_us_at(lane.now_us), darkness.unit_us_at(lane.now_us)
+    sums = [sum_of("total_paused", mean_us=mean_us, unit_us=unit_us, units=darkness.units)]
+    if darkness.dark:
+        of = {"dark": darkness.dark, "units": darkness.units}
+        sums.append(sum_of("dark_now", from_us=darkness.level_us, **of))
+    return sums
+
+
+def _total_redelivered(lane: Lane) -> list[Json]:
+    bill = _last(lane)
+    return [_split(lane.reads.redelivered(), bill.redelivered_from if bill else None)]
+
+
+def _total_out_of_order(lane: Lane) -> list[Json]:
+    bill = _last(lane)
+    return [_split(lane.ledger.tally.order.count, bill.out_of_order_from if bill else None)]
+
+
+def _total_lost(lane: Lane) -> list[Json]:
+    lost = lane.reads.lost()
+    return [sum_of("lost_uncounted") if lost is None else sum_of("lost", count=lost)]
+
+
+def _last(lane: Lane) -> Bill | None:
+    """The bill of the last change; None before the first, as who is there from the start changed nothing."""
+    bill = lane.ledger.bill
+    return None if bill is None or bill.position == 0 else bill
+
+
+def _split(now: int, before: int | None) -> Json:
+    """before: what it was when the last change began, None where there was none."""
+    if before is None:
+        return sum_of("total_unchanged", total=now)
+    return sum_of("total", total=now, before=before, last=now - before)
+
+
 _SUMS = {
     "moved": _moved,
     "paused": _paused,
@@ -117,3 +170,11 @@ _SUMS = {
     "out_of_order": _out_of_order,
 }
 FIGURES = (*_SUMS, SKEW)
+_TOTALS = {
+    "moved": _total_moved,
+    "paused": _total_paused,
+    "redelivered": _total_redelivered,
+    "out_of_order": _total_out_of_order,
+    "lost": _total_lost,
+}
+TOTALS = tuple(_TOTALS)

@@ -13,6 +13,7 @@ import { createFrame } from "../frame/frame.js";
 import { createFeed } from "../lane/feed.js";
 import { createOrders } from "../lane/orders.js";
 import { createPast } from "../lane/past.js";
+import { createWhy } from "../why/why.js";
 import { linesOf, resultAt, variablesAt } from "./steps.js";
 
 const $ = (id) => document.getElementById(id);
@@ -147,6 +148,7 @@ $("chosen").addEventListener("submit", (event) => event.preventDefault());
 
 function drawFrame(isForced = false) {
   frame.draw(isForced);
+  why.write();
   main.dataset.seq = seq;
   feed.tell();
   follow();
@@ -162,6 +164,9 @@ const frame = createFrame({
       at = Number(found.step) || 0;
     },
   },
+});
+const why = createWhy({
+  current: () => view, past, thingAt: () => null, chosen: () => ({ lane, thing: `lane:${lane}` }),
 });
 bindKeys([
   { keys: ["["], says: "code.keys.before", act: () => go(-1) },

@@ -3,17 +3,21 @@
 import { fillCells } from "../base/dom.js";
 import { PICTURES } from "../lane/pictures/all.js";
 import { twin, writeMore } from "../lane/twins.js";
+import { thingOf } from "./why.js";
 
 const TWINS_EVERY_MS = 1000;
 
-// template: of the page. labs: how many are shown. onSort(figure): a figure's name was pressed.
-export function createColumn(template, { labs, onSort, onRows }) {
+// id: the lane's. template: of the page. labs: how many are shown. onSort(figure): a figure's name was pressed.
+export function createColumn(id, template, { labs, onSort, onRows }) {
   const root = template.content.firstElementChild.cloneNode(true), body = root.querySelector(".costs tbody");
   const first = root.querySelector("figure"), figures = [first];
   while (figures.length < labs) figures.push(first.parentElement.appendChild(first.cloneNode(true)));
+  root.dataset.lane = id;
+  root.setAttribute("aria-labelledby", `h-${id}`);
   root.toggleAttribute("data-two", labs > 1);
   const head = root.querySelector(".costs thead tr");
-  const title = root.querySelector("h2"), model = root.querySelector(".head p"), lines = new Map();
+  const title = Object.assign(root.querySelector("h2"), { id: `h-${id}` });
+  const model = root.querySelector(".head p"), lines = new Map();
 
   function line(figure) {
     if (!lines.has(figure)) {
@@ -22,6 +26,7 @@ export function createColumn(template, { labs, onSort, onRows }) {
       head.append(Object.assign(document.createElement("button"), { type: "button" }));
       row.append(head);
       row.dataset.figure = figure;
+      row.toggleAttribute("data-asked", thingOf(figure) !== null);
       for (let cell = 0; cell < cells; cell += 1) row.insertCell().className = "n";
       row.querySelector("button").addEventListener("click", () => onSort(figure));
       lines.set(figure, row);
@@ -55,10 +60,10 @@ export function createColumn(template, { labs, onSort, onRows }) {
   return {
     root,
     // lanes: of each lab, null where it has none. captions: of the pictures.
-    write({ name, about, kind, lanes, captions, height, at, say, words, costs, heads, isForced }) {
+    // lit: what the picture of the page's own lab lights up, as litOf says it.
+    write({ name, about, kind, lanes, captions, height, at, say, words, costs, heads, lit, isForced }) {
       const isTwinsTurn = isForced || performance.now() - twinsAt > TWINS_EVERY_MS;
       if (isTwinsTurn) twinsAt = performance.now();
-      if (root.getAttribute("aria-label") !== name) root.setAttribute("aria-label", name);
       fillCells(head, heads, "th");
       set(title, name);
       title.title = about;
@@ -70,7 +75,7 @@ export function createColumn(template, { labs, onSort, onRows }) {
         if (!lane) return;
         svg.setAttribute("viewBox", `0 0 280 ${height}`);
         svg.setAttribute("aria-label", say(`picture.${lane.picture.kind}_label`));
-        PICTURES[lane.picture.kind].render(svg, lane, { say, at: at[place], height, lit: null });
+        PICTURES[lane.picture.kind].render(svg, lane, { say, at: at[place], height, lit: place ? null : lit });
         if (isTwinsTurn) writeTwin(figures[place], lane, words, [name, captions[place]].filter(Boolean).join(" "));
       });
       for (const { figure, label, about: hint, texts, best, isSorted } of costs) {

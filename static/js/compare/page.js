@@ -14,9 +14,11 @@ import { laneName } from "../lane/name.js";
 import { createOrders } from "../lane/orders.js";
 import { createPast } from "../lane/past.js";
 import { SHORT, TALL } from "../lane/pictures/size.js";
+import { createWhy } from "../why/why.js";
 import { FIGURES, SUMS, differenceOf, inOrderOf, rows, textOf, valueOf } from "./bill.js";
 import { createColumn } from "./column.js";
 import { createCompanion } from "./companion.js";
+import { thingIn } from "./why.js";
 
 const $ = (id) => document.getElementById(id);
 const LOW = matchMedia("(max-height: 800px) and (min-width: 641px)");   // as in compare.css
@@ -25,12 +27,15 @@ const main = $("main"), freshness = createFreshness(), notice = createNotice($("
 const labs = beside ? 2 : 1, columns = new Map(), shownFigures = beside ? SUMS : FIGURES;
 
 let branches = [];
-let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false, sort = "given";
+let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false, sort = "given", chosen = null;
 
 for (const id of ids) {
-  columns.set(id, createColumn($("column"), {
+  const column = createColumn(id, $("column"), {
     labs, onSort: (figure) => sortBy(sort === figure ? "given" : figure), onRows: () => drawFrame(true),
-  }));
+  });
+  for (const event of ["pointerdown", "focusin"]) column.root.addEventListener(event, () => choose(id));
+  columns.set(id, column);
+  $("columns").append(column.root);
 }
 const companion = beside && createCompanion({ start: beside.view, url: beside.urls.past, changed: schedule });
 
@@ -38,6 +43,14 @@ function sortBy(figure) {
   sort = figure;
   schedule();
 }
+
+// Of which lane "Why?" and the projector speak: the last one that was pressed, else the first.
+function choose(id) {
+  chosen = id;
+  for (const [each, { root }] of columns) root.toggleAttribute("data-chosen", each === id);
+}
+
+const chosenLane = () => chosen ?? inOrderOf(ids, sort, (id) => view.lanes[id])[0];
 
 function schedule() {
   if (isDirty) return;
@@ -92,7 +105,7 @@ function drawFrame(isForced = false) {
     const column = columns.get(id), pair = beside ? [view.lanes[id], other.lanes[id] ?? null] : null;
     column.write({
       ...nameOf(id), lanes: pair ?? [view.lanes[id]], height, at: [view.at_us, other?.at_us], say,
-      words: words(), isForced,
+      words: words(), lit: why.litOf(id), isForced,
       captions: beside ? names() : [], costs: costsOf(id, found, pair),
       heads: [say("compared.bill"), ...(beside ? [...names(true), say("compared.difference")] : [nameOf(id).name])],
     });
@@ -106,6 +119,7 @@ function drawFrame(isForced = false) {
   $("both").hidden = !beside;
   if (beside) setText($("both"), say("compared.beside", { one: names()[0], other: names()[1] }));
   frame.draw(isForced);
+  why.write();
   main.dataset.seq = seq;
   feed.tell();
 }
@@ -124,6 +138,17 @@ const frame = createFrame({
   send: orders.command, current: () => view, redraw: () => drawFrame(true), notice, past,
   link: { read: () => ({ sort: sort === "given" ? "" : sort }), show: (given) => sortBy(given.sort ?? "given") },
 });
+
+const why = createWhy({
+  current: () => view, past, thingAt, onLight: schedule,
+  chosen: () => ({ lane: chosenLane(), thing: `lane:${chosenLane()}` }),
+});
+
+function thingAt(target, event) {
+  const lane = target.closest("[data-lane]")?.dataset.lane;
+  const thing = lane && thingIn(target, lane, view.lanes[lane], event);
+  return thing ? { lane, thing } : null;
+}
 
 $("sort").addEventListener("change", ({ target }) => sortBy(target.value));
 

@@ -17,7 +17,7 @@ const picturesOf = (panel) =>
 const button = (className, textContent) =>
   Object.assign(document.createElement("button"), { type: "button", className, textContent });
 
-// current(): the view. lane: the page's own, null on the Stage, whose panels are lanes.
+// current(): the view. lane: the page's own, null where the panels are lanes.
 export function createProjector({ current, lane }) {
   const root = document.createElement("section"), shown = document.createElement("div");
   const side = document.createElement("div"), title = document.createElement("h2");
@@ -47,9 +47,10 @@ export function createProjector({ current, lane }) {
   speak(leave, "projector.leave");
 
   const panels = () => [...$("main").querySelectorAll(TITLED)].filter((one) => picturesOf(one).length > 0);
-  // What one was at, else the page's first picture.
+  // What one was at, else what is chosen, else the page's first picture.
   const firstOf = (all) =>
-    all.find((one) => one.contains(document.activeElement) || one.matches(":hover")) ?? all[0];
+    all.find((one) => one.contains(document.activeElement) || one.matches(":hover"))
+    ?? all.find((one) => one.matches("[data-chosen]")) ?? all[0];
 
   function open() {
     const all = panels();
@@ -112,7 +113,7 @@ export function createProjector({ current, lane }) {
   function figureOf() {
     const own = panel.querySelector('[data-slot="hero"]');
     if (own) return [own.textContent, panel.querySelector('[data-slot="hero_note"]').textContent];
-    const { lag } = current().lanes[lane] ?? {};
+    const { lag } = current().lanes[panel.dataset.lane ?? lane] ?? {};
     return lag === null || lag === undefined ? ["", ""] : [number(lag), say("projector.waiting", { count: lag })];
   }
 
@@ -121,9 +122,10 @@ export function createProjector({ current, lane }) {
   before.addEventListener("click", () => go(-1));
   after.addEventListener("click", () => go(1));
   leave.addEventListener("click", close);
-  bindKeys([
+  // A page without a picture does not offer it.
+  bindKeys(() => (panel || panels().length ? [
     { keys: ["p"], says: "projector", act: () => close() || open() },
     { keys: ["escape"], act: close },
-  ], "time");
+  ] : []), "time");
   return { draw };
 }

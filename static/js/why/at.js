@@ -6,14 +6,17 @@ import { shapeOf } from "../drawing/shapes.js";
 const TERMS = {
   keys_moved: "moved", pause: "paused", redelivered: "redelivered", out_of_order: "out_of_order", skew: "skew",
 };
+const TOTALS = { keys_moved: "moved", dark: "paused", redelivered: "redelivered", out_of_order: "out_of_order" };
 const HOLE = 54;
 const BANDS = /^(now|was|tick|edge|raised|rim|flow|given|taken)-/;
 
 // Of an element outside of pictures.
-export function figureAt(element) {
-  const value = element.closest(".since dd, .figures dd");
-  const term = value?.parentElement.querySelector("[data-term]")?.dataset.term;
-  return term in TERMS ? `figure:${TERMS[term]}` : null;
+export const figureAt = (element) =>
+  termAt(element, ".since dd, .figures dd", "figure", TERMS) ?? termAt(element, ".tally dd", "total", TOTALS);
+
+function termAt(element, place, kind, terms) {
+  const term = element.closest(place)?.parentElement.querySelector("[data-term]")?.dataset.term;
+  return term in terms ? `${kind}:${terms[term]}` : null;
 }
 
 export function rowAt(element) {

@@ -10,7 +10,7 @@ const LONGEST = 400, CLOCK_TIMES = ["deadline_us", "paused_from_us"];
 // plain texts that Node tests. left: of a change, how many turning points before this one a long chain has left out, in
 // words.
 export function chain({ chain: events, orders, model, thing = "" }, { say, words }) {
-  const known = new Map(events.map((event) => [event.id, event])), isWhole = !/^(lane|figure):/.test(thing);
+  const known = new Map(events.map((event) => [event.id, event])), isWhole = !/^(lane|figure|total):/.test(thing);
   return events.map((event, index) => ({
     clock: clock(event.at_us), what: what(event, say), cause: because(event.cause, known, orders, say),
     rule: event.rule ?? "", facts: facts(event, model, say, words),

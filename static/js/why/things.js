@@ -2,6 +2,7 @@
 // without a mouse.
 
 const FIGURES = ["moved", "paused", "redelivered", "out_of_order", "skew"];
+export const TOTALS = ["moved", "paused", "redelivered", "out_of_order", "lost"];
 const NAMED_MAX = 200;
 const each = (kind, names) => names.slice(0, NAMED_MAX).map((name) => `${kind}:${name}`);
 
@@ -25,7 +26,7 @@ export function thingsOf(lane, id) {
     ["partition", each("partition", Object.keys(picture.partitions ?? {}))], ...panels,
     ["cursor", each("cursor", Object.keys(lane.pulsar?.cursors ?? {}))],
     ["group", lane.group ? [`group:${lane.group.group_id}`] : []],
-    ["figure", each("figure", FIGURES)],
+    ["figure", each("figure", FIGURES)], ["total", each("total", TOTALS)],
   ].filter(([, things]) => things.length);
 }
 

@@ -6,6 +6,7 @@ const FIGURES = {
   moved: "since.moved", paused: "since.paused", redelivered: "figure.redelivered", out_of_order: "tally.out_of_order",
   skew: "figure.skew",
 };
+const TOTALS = { ...FIGURES, paused: "why.total.paused", lost: "why.total.lost" };
 const WHO = ["consumer", "from", "to", "was", "assigned"];
 const CLOCKS = { from_us: "from", until_us: "until", since_us: "since" };
 
@@ -17,6 +18,7 @@ export function thingOf(thing) {
 
 export const thingName = (thing, say) => {
   const { kind, id } = thingOf(thing);
+  if (kind === "total") return say("why.thing.total", { id: say(TOTALS[id]) });
   return kind === "figure" ? say(FIGURES[id]) : say(`why.thing.${kind}`, { id: id || "“”" });
 };
 
@@ -49,5 +51,6 @@ export function sumWords({ sums }, say) {
 export function sinceWords({ since_us: since, chain, thing = "" }, say) {
   if (!chain.length && thing.startsWith("record:")) return "";   // a record's way is no turning point
   if (since === null || !chain.length) return say("why.since_unknown");
+  if (thing.startsWith("total:")) return say("why.since_last", { clock: clock(since) });
   return say("why.since", { clock: clock(since) });
 }

@@ -94,7 +94,9 @@ test("a record in the queue or in hands is that record, a row its consumer, the 
 
 test("a figure is asked about by its term, a row by its consumer", () => {
   const value = { parentElement: { querySelector: () => ({ dataset: { term: "keys_moved" } }) } };
-  assert.equal(figureAt({ closest: () => value }), "figure:moved");
+  const within = (place) => ({ closest: (selector) => (selector.includes(place) ? value : null) });
+  assert.equal(figureAt(within(".since dd")), "figure:moved");
+  assert.equal(figureAt(within(".tally dd")), "total:moved");
   assert.equal(figureAt({ closest: () => null }), null);
   assert.equal(rowAt({ closest: () => ({ dataset: { consumer: "c2" } }) }), "consumer:c2");
 });

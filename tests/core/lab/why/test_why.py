@@ -9,7 +9,7 @@ from broker_core.errors import CommandError
 from broker_core.lab.lab import Lab
 from broker_core.lab.scenario import scenario_from_json
 from broker_core.lab.why.answer import OF_MODEL, SHARED, why
-from broker_core.lab.why.figures import FIGURES
+from broker_core.lab.why.figures import FIGURES, TOTALS
 
 SECOND = 1_000_000
 PULSAR_RING = 1 << 31
@@ -68,7 +68,8 @@ def sums(answer):
 
 def things(story, lane):
     view = story.lane(lane)
-    found = [f"lane:{lane}", *(f"figure:{name}" for name in FIGURES), "record:0", "record:4390"]
+    found = [f"lane:{lane}", "record:0", "record:4390"]
+    found += [*(f"figure:{name}" for name in FIGURES), *(f"total:{name}" for name in TOTALS)]
     found += [f"consumer:{name}" for name in view["order"]]
     found += [f"partition:{name}" for name in view["picture"].get("partitions", {})]
     if "space" in view["picture"]:
@@ -97,12 +98,14 @@ def test_everything_of_a_lane_can_be_asked_about(story, lane):
         answer = story.ask(lane, thing)
         ids = {event["id"] for event in answer["chain"]}
         assert all(event["lane"] == lane for event in answer["chain"])
-        assert (answer["since_us"] is None) <= (answer["chain"] == []) or thing.startswith(("lane", "figure"))
+        assert (answer["since_us"] is None) <= (answer["chain"] == []) or thing.startswith(
+            ("lane", "figure", "total")
+        )
         for event in answer["chain"]:
             cause = event["cause"] or {}
             if cause.get("command") is not None:
                 assert str(cause["command"]) in answer["orders"], thing
-            elif not thing.startswith(("lane", "figure")):
+            elif not thing.startswith(("lane", "figure", "total")):
                 assert cause.get("event") is None or cause["event"] in ids, (thing, event)
 
 
@@ -194,6 +197,34 @@ def test_figures_of_a_change_are_those_of_its_bill(story, lane):
     assert skew["skew"] == skew["most"] * skew["count"] * 1000 // skew["total"] / 1000
 
 
+@pytest.mark.parametrize("lane", ["pulsar", "kafka", "tubemq", "rabbitmq"])
+def test_totals_are_those_of_the_tally_and_hold_the_last_changes_part(story, lane):
+    view = story.lane(lane)
+    tally, bill = view["tally"], view["bill"]
+    parts = {"redelivered": "redelivered", "out_of_order": "out_of_order", "moved": "keys_moved"}
+    for name, key in parts.items():
+        answer = story.ask(lane, f"total:{name}")
+        assert answer["chain"] == view["why"] and answer["since_us"] == bill["at_us"]
+        if tally[key] is None:
+            assert list(sums(answer)) == ["moved_none"]
+            continue
+        told = sums(answer)["total"]
+        assert told["total"] == tally[key] == told["before"] + told["last"] and told["last"] == bill[key]
+    told = sums(story.ask(lane, "total:paused"))["total_paused"]
+    assert told["mean_us"] == tally["dark_us"] == told["unit_us"] // told["units"]
+    if tally["dark_partition_us"] is not None:
+        assert told["unit_us"] == tally["dark_partition_us"] > 0
+    lost = story.ask(lane, "total:lost")["sums"]
+    assert [each["params"].get("count") for each in lost] == [tally["lost"]]
+
+
+def test_a_total_before_the_first_change_is_not_divided_and_says_what_is_dark_now():
+    begun = Story().go(20)
+    assert list(sums(begun.ask("kafka", "total:redelivered"))) == ["total_unchanged"]
+    dark = sums(Story().go(20).order("crash", "c2").go(30).ask("kafka", "total:paused"))["dark_now"]
+    assert dark == {"dark": 4, "units": 12, "from_us": 20 * SECOND}
+
+
 def test_a_pause_is_from_its_beginning_to_its_end(story):
     told = sums(story.ask("kafka", "figure:paused"))["paused"]
     assert told["pause_us"] == story.lane("kafka")["bill"]["pause_us"] == told["until_us"] - told["from_us"]
@@ -283,6 +314,7 @@ def test_a_later_turning_point_of_the_same_microsecond_does_not_belong_to_the_mo
         ("tubemq", "partition:3"),
         ("rabbitmq", "queue:nobody@/x"),
         ("rabbitmq", "figure:lag"),
+        ("rabbitmq", "total:skew"),
         ("kafka", "lane:pulsar"),
     ],
 )
