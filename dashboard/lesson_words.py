@@ -1,10 +1,11 @@
-"""A lesson's checks in words. static/js/lesson/words.js writes them in the same way on the Stage."""
+"""A lesson's checks and questions in words. static/js/lesson/words.js writes the checks in the same way on the Stage."""
 
 from collections.abc import Mapping
 from functools import reduce
 from typing import Any
 
 from dashboard.formats import fill
+from dashboard.page_scripts import call
 
 Json = dict[str, Any]
 Words = Mapping[str, str]
@@ -36,3 +37,10 @@ def asks_words(asks: Json, words: Words) -> str:
 def came_words(result: Json, words: Words) -> str:
     """result: as the core's LessonRun keeps it."""
     return words["check.missing"] if "missing" in result else value_words(result["came"], words)
+
+
+def asked_words(lanes: Json, ask: Json, words: Words) -> Json:
+    """The question of a frame: {text, answers, truth}. lanes: what the lesson calls its lanes. ask: as
+    recorded_frames has it."""
+    asked: Json = call("frame/asked", "printed", ask, lanes, dict(words))
+    return asked

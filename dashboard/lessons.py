@@ -82,9 +82,11 @@ def watch_us(lesson: Lesson) -> int:
     return wall + (lesson.lasts_us - since_us) * 1000 // milli
 
 
-def lesson_open(*, name: str = "", text: str = "", visitor: str | None, address: str) -> services.OpenedLab:
-    """A lab that plays the lesson of this name, or the one of this text. Raises Refused: 404 for an unknown
-    name, 400 with line and field for a text that is wrong (at `text`), else as lab_open."""
+def lesson_open(
+    *, name: str = "", text: str = "", frame: int = 1, visitor: str | None, address: str
+) -> services.OpenedLab:
+    """A lab that plays the lesson of this name, or the one of this text, to a frame. Raises Refused: 404 for an unknown
+    name or frame, 400 with line and field for a text that is wrong (at `text`), else as lab_open."""
     if name:
         if name not in shelved():
             raise Refused(404, {"scenario": gettext("there is no lesson of this name")})
@@ -92,12 +94,14 @@ def lesson_open(*, name: str = "", text: str = "", visitor: str | None, address:
     else:
         scenario = _read(text)
     assert scenario.lesson is not None, "a scenario file always has one"
+    if not 1 <= frame <= max(1, len(scenario.lesson.frames())):
+        raise Refused(404, {"frame": gettext("the lesson has no frame of this number")})
     title = scenario.lesson.title["zh" if (get_language() or "en").startswith("zh") else "en"]
     return services.lab_open(
         request={"scenario": scenario_to_json(scenario), "name": title},
         visitor=visitor,
         address=address,
-        is_in_frames=True,
+        to_frame=frame,
     )
 
 

@@ -65,14 +65,14 @@ def lab_open(
     visitor: str | None = None,
     address: str = "",
     script: Sequence[Json] = (),
-    is_in_frames: bool = False,
+    to_frame: int | None = None,
 ) -> OpenedLab:
     """Make a lab and set it playing.
 
     request: {scenario?: name or object, seed?, workload?, lanes?, consumers?, consumer_rate?, lesson?}; a key
     beside the scenario overrides the one in it. script: [{at_us, body}], commands as check_command gives them
-    that the lab gives itself when it is time, in order; a lesson brings its own. is_in_frames: it plays to its
-    lesson's first frame, and pauses there.
+    that the lab gives itself when it is time, in order; a lesson brings its own. to_frame: of its lesson,
+    from 1: it plays to that one, and pauses there.
     address: as address.py gives it, "" for the server itself. Raises Refused at the field that is wrong, 429
     when a quota is used up.
     """
@@ -82,7 +82,7 @@ def lab_open(
         visitor=visitor,
         address=address,
         name=checked.name if "name" in request else "",
-        first=checked.lesson.opening() if is_in_frames and checked.lesson is not None else PLAY,
+        first=PLAY if to_frame is None or checked.lesson is None else checked.lesson.opening(to_frame),
         script=[*script, *(checked.lesson.script() if checked.lesson is not None else ())],
     )
 

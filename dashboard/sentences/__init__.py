@@ -32,6 +32,7 @@ from dashboard.sentences.keys import KEYS
 from dashboard.sentences.labs import LABS
 from dashboard.sentences.lanes import LANES
 from dashboard.sentences.learn import LEARN
+from dashboard.sentences.lectures import LECTURES
 from dashboard.sentences.lesson import LESSON
 from dashboard.sentences.log import LOG
 from dashboard.sentences.predict import PREDICT
@@ -86,7 +87,7 @@ PAGES: Mapping[str, Mapping[str, Any]] = {
         },
     },
     "labs": {**LABS, "break.title": BREAK["break.title"]},
-    "learn": {**LEARN, **LESSON},
+    "learn": {**LEARN, **LECTURES, **LESSON},
     "log": LOG,
     "pulsar": {**SUBSCRIPTION, **LESSON},
     "rabbitmq": {**TOPOLOGY, **LESSON},

@@ -45,6 +45,8 @@ KEYS = {
     "palette.lab": _("Lab"),
     "palette.lesson": _("Lesson"),
     "palette.own_lesson": _("Write a lesson of your own"),
+    "palette.lectures": _("Lectures"),
+    "palette.own_lecture": _("Write a lecture of your own"),
     "palette.new_lab": _("New lab with settings…"),
     "palette.fidelity": _("Fidelity"),
     "palette.api": _("The interface for programs"),

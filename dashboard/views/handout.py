@@ -12,9 +12,8 @@ from django.views.decorators.http import require_safe
 from broker_core.lab.lesson.lesson import Check, Lesson
 from dashboard import lessons
 from dashboard.formats import clock
-from dashboard.lesson_words import asks_words
+from dashboard.lesson_words import asked_words, asks_words
 from dashboard.page import base_context
-from dashboard.page_scripts import call
 from dashboard.stills.drawing import MODEL_NAMES, draw
 from dashboard.stills.recorded import recorded_frames
 
@@ -67,7 +66,7 @@ def _frames(name: str, told: Lesson, short: str) -> list[Json]:
 
 def _asked(lanes: Json, ask: Json, words: Words) -> Json:
     """{text, answers [[letter, text]], answer}."""
-    asked = call("frame/asked", "printed", ask, lanes, words)
+    asked = asked_words(lanes, ask, words)
     letters = list(zip("ABCD", asked["answers"], strict=False))
     letter, _text = letters[ask["question"]["truth"]]
     return {"text": asked["text"], "answers": letters, "answer": f"{letter}, {asked['truth']}"}

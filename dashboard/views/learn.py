@@ -3,6 +3,7 @@
 A teacher's own lesson is written on a page of its own.
 """
 
+import re
 from collections.abc import Iterable
 from functools import cache
 from math import ceil
@@ -17,7 +18,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from broker_core.lab.lesson.bounds import BYTES_MAX
 from broker_core.lab.lesson.file import read_file, shelf
-from broker_core.lab.lesson.frames import STAGE
+from broker_core.lab.lesson.frames import PLAIN, STAGE, Frame
 from dashboard import access, lessons
 from dashboard.address import address_of
 from dashboard.course import CHAPTERS, LEVELS, START
@@ -71,18 +72,23 @@ def own(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def play(request: HttpRequest) -> HttpResponse:
-    """Make the lab and go there; what is refused is said on the lesson's page, or in the editor, at its line."""
+    """Make the lab and go there, to a frame of the lesson that comes along where `frame` says which; what is refused
+    is said on the lesson's page, or in the editor, at its line."""
     visitor = access.visitor_of(request) or access.token_new()
     name, text = request.POST.get("scenario", ""), ""
+    frame = plain_number(request.POST.get("frame", "1"))
     try:
-        text = _text(request)
-        opened = lessons.lesson_open(name=name, text=text, visitor=visitor, address=address_of(request))
+        text = text_sent(request)
+        opened = lessons.lesson_open(
+            name=name, text=text, frame=frame, visitor=visitor, address=address_of(request)
+        )
     except Refused as refused:
         response = _refused(request, name, text, refused)
         if refused.again_s:
             response["Retry-After"] = str(ceil(refused.again_s))
         return response
-    response = redirect(_page_of(opened.lab))
+    shown = lessons.shelved()[name].lesson.frames()[frame - 1].frame if name and frame > 1 else PLAIN
+    response = redirect(_page_of(opened.lab, shown))
     access.visitor_remember(response, visitor)
     return response
 
@@ -105,16 +111,21 @@ def _playing(lab_id: str) -> Lab | None:
     return lab if lab is not None and lab.scenario.get("lesson") else None
 
 
-def _page_of(lab: Lab) -> str:
-    """Where the lesson is watched: on the Stage, or on the page of the lane in front."""
+def _page_of(lab: Lab, shown: Frame = PLAIN) -> str:
+    """Where the lesson is watched: on the Stage, or on the page of the lane in front; a frame may say where else."""
     played = lab.scenario["lesson"]
-    if played["page"] == STAGE:
+    page, lane = shown.page or played["page"], shown.lane or played["front"]
+    if page == STAGE:
         return reverse("lab", args=[lab.pk])
-    query = f"?{urlencode({'lane': played['front']})}" if played["front"] else ""
-    return reverse(played["page"], args=[lab.pk]) + query
+    return reverse(page, args=[lab.pk]) + (f"?{urlencode({'lane': lane})}" if lane else "")
 
 
-def _text(request: HttpRequest) -> str:
+def plain_number(text: str) -> int:
+    """A number of few digits; 0 for anything else."""
+    return int(text) if re.fullmatch("[0-9]{1,4}", text) else 0
+
+
+def text_sent(request: HttpRequest) -> str:
     """A teacher's own file: the one that was chosen, else what stands in the field."""
     chosen = request.FILES.get("file")
     if chosen is None:

@@ -11,7 +11,15 @@ from tests.supervisor.site import SupervisedSite
 
 Profile = Callable[..., BrowserContext]
 LAB_PAGES = ["", "pulsar/", "kafka/cluster/", "kafka/groups/", "kafka/log", "tubemq/", "rabbitmq/"]
-SITE_PAGES = ["labs/", "learn/", "learn/own/", "learn/pulsar_ring_join/", "analyze/", "log/article/"]
+SITE_PAGES = [
+    "labs/",
+    "learn/",
+    "learn/own/",
+    "learn/pulsar_ring_join/",
+    "lectures/replication/deck/",
+    "analyze/",
+    "log/article/",
+]
 
 
 @pytest.fixture

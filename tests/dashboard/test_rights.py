@@ -34,7 +34,8 @@ READ = {
     "stage", "labs", "lab-new", "lab", "lab-compare", "lab-beside", "compare", "learn", "learn-play", "learn-own",
     "learn-file", "learn-lesson", "learn-print", "analyze", "analyze-compare", "study", "log", "cluster", "groups",
     "pulsar", "rabbitmq", "lab-settings", "code", "tubemq", "fidelity", "log-opened", "healthz", "robots", "api",
-    "rooms", "room", "room-remote", "room-take", "break", "lab-break", None,
+    "rooms", "room", "room-remote", "room-take", "break", "lab-break", "lectures", "lecture-own", "lecture-file", "lecture",
+    "lecture-deck", "lecture-print", None,
 }  # fmt: skip
 """Pages. They show anybody what they show; one that takes a form makes something of the visitor's own."""
 

@@ -140,9 +140,13 @@ class Lesson:
             before_us = stop_us
         return ends
 
-    def opening(self) -> Json:
-        """The first order to a lab that is watched frame by frame: to the first one that is not at the very start."""
-        stop_us, speed = next((way for way in self.ways() if way[0] > 0), (self.lasts_us, 1.0))
+    def opening(self, frame: int = 1) -> Json:
+        """The first order to a lab that is watched frame by frame: to this one, from 1, or to the first after it that
+        is not at the very start."""
+        ways = self.ways()[frame - 1 :]
+        stop_us, speed = next((way for way in ways if way[0] > 0), (self.lasts_us, 1.0))
+        if frame > 1:  # over several at once
+            speed = way_speed(stop_us)
         order = {"kind": PlayUntil.kind, "args": {"until_us": stop_us, "speed": speed}}
         return check_command({"command_id": f"{OWN_IDS}begin", **order})
 

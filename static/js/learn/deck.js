@@ -1,0 +1,96 @@
+// A lecture as a deck: one slide at a time, its number in the address; keys, a clicker, a finger; the speaker's notes
+// in a window of their own, whose keys turn the slides, too.
+
+import { page, say } from "../base/chrome.js";
+import { bindKeys, isOrder } from "../base/keys.js";
+import { followLanguage } from "../base/texts.js";
+import { createNotes } from "./notes.js";
+import { numberIn, turned } from "./turning.js";
+
+const $ = (id) => document.getElementById(id);
+const SCALES = [1, 0.95, 0.9, 0.85, 0.8, 0.75], isWide = matchMedia("(min-width: 801px)");
+const { language } = page, main = $("main"), slides = [...main.querySelectorAll(".slide")], count = slides.length;
+let number = numberIn(location.hash, count);
+
+const at = (wanted) => slides[wanted - 1];
+const titleOf = (slide) => slide.querySelector(".slide-title").textContent;
+const notes = createNotes({ say, act });
+
+function show() {
+  for (const [place, slide] of slides.entries()) slide.toggleAttribute("data-now", place + 1 === number);
+  fit();
+  $("place").textContent = say("lecture.place", { number, count });
+  $("back").disabled = number === 1;
+  $("next").disabled = number === count;
+  main.scrollTop = 0;
+  const slide = at(number), after = at(number + 1);
+  notes.show({
+    title: titleOf(slide), text: slide.querySelector(".notes"), place: $("place").textContent,
+    minutes: Number(slide.dataset.minutes), from: Number(slide.dataset.from), next: after ? titleOf(after) : "",
+  });
+}
+
+// A slide with more on it has smaller letters, down to where one would rather scroll.
+function fit() {
+  for (const scale of isWide.matches ? SCALES : [1]) {
+    main.style.setProperty("--scale", scale);
+    if (main.scrollHeight <= main.clientHeight) return;
+  }
+}
+
+function turn(way) {
+  const wanted = turned(number, way, count);
+  if (wanted === number) return;
+  number = wanted;
+  history.replaceState(null, "", `#${number}`);
+  show();
+}
+
+function answer() {
+  const truths = [...at(number).querySelectorAll("details.truth")];
+  if (!truths.length) return false;
+  const open = !truths.every((truth) => truth.open);
+  for (const truth of truths) truth.open = open;
+  return true;
+}
+
+function openNotes() {
+  if (notes.open()) return show();
+  const isHidden = slides[0].querySelector(".notes").hidden;                // the browser opens no window
+  for (const slide of slides) slide.querySelector(".notes").hidden = !isHidden;
+  if (isHidden) $("place").textContent = say("lecture.notes_blocked");
+}
+
+const bindings = [
+  { keys: ["pagedown", "arrowright"], says: "lecture.next", act: () => turn("next") },
+  { keys: ["pageup", "arrowleft"], says: "lecture.back", act: () => turn("back") },
+  { keys: [" "], act: () => turn("next") },
+  { keys: ["home"], says: "lecture.first", act: () => turn("first") },
+  { keys: ["end"], says: "lecture.last", act: () => turn("last") },
+  { keys: ["a"], says: "lecture.show_answer", act: answer },
+  { keys: ["n"], says: "lecture.notes_window", act: openNotes },
+];
+
+// A key of the notes' window.
+function act(event) {
+  if (!isOrder(event)) return;
+  const binding = bindings.find(({ keys }) => keys.includes(event.key.toLowerCase()));
+  if (binding && binding.act() !== false) event.preventDefault();
+}
+
+for (const id of ["back", "next", "notes"]) $(id).hidden = false;
+$("back").addEventListener("click", () => turn("back"));
+$("next").addEventListener("click", () => turn("next"));
+$("notes").addEventListener("click", openNotes);
+addEventListener("hashchange", () => {
+  number = numberIn(location.hash, count);
+  show();
+});
+addEventListener("resize", fit);
+document.body.toggleAttribute("data-live", true);
+bindKeys(bindings);
+show();
+followLanguage(() => {
+  if (page.language !== language && main.hasAttribute("data-shelved")) location.reload();
+  else show();
+});
