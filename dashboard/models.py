@@ -205,6 +205,10 @@ class Room(models.Model):
     handovers = models.BigIntegerField(default=0)  # how often another took over
     presses = models.BigIntegerField(default=0)  # of the remote; the last of them:
     press = models.CharField(max_length=8, blank=True, default="")
+    question = models.BigIntegerField(default=0)  # how many were asked; of the last one:
+    stage = models.CharField(max_length=8, blank=True, default="")  # "" once it is put away
+    bars_shown = models.BooleanField(default=False)  # what the room has answered so far
+    asked = StoredJson(default=dict)  # dashboard/rooms/questions.py
     created_at = models.DateTimeField(default=timezone.now)
     ends_at = models.DateTimeField(db_index=True)
 
@@ -217,6 +221,9 @@ class RoomSeat(models.Model):
     name = models.CharField(max_length=32, blank=True, default="")
     is_looking = models.BooleanField(default=False)  # around, in a copy of its own
     seen_at = models.DateTimeField(default=timezone.now)
+    answered = models.BigIntegerField(default=0)  # the question that was answered last; and with what:
+    answer = StoredJson(default=dict)  # dashboard/rooms/answers.py
+    changes = models.IntegerField(default=0)  # how often that answer was given
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["room", "visitor_hash"], name="seat_once")]

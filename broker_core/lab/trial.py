@@ -102,12 +102,12 @@ class Shown(Unwatched):
     def marks(self, lane: Lane, moved_units: list[str]) -> Json:
         """{partition, slot, record: {total, true} or None where the picture has none}. total: how many could be marked;
         true: those that the change is about: partitions and ranges of slots that another consumer has, messages that
-        came again."""
+        came again. space: of slots, how many the hash space has."""
         space, slots = lane.reads.space(), None
         if self.space is not None and space is not None and space[2] == self.space[2]:
             (was, owners, size, first), (now, others, _size, _first) = self.space, space
             ranges = moved_ranges((was, owners), (now, others), size, first)
-            slots = {"total": len(was), "true": ranges} if len(ranges) <= RANGES_MAX else None
+            slots = {"total": len(was), "true": ranges, "space": size} if len(ranges) <= RANGES_MAX else None
         return {
             "partition": {"total": len(self.units), "true": moved_units} if self.units else None,
             "slot": slots,

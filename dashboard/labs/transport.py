@@ -6,6 +6,7 @@ and PATIENCE_S where a shard publishes, and after a failure does not try again f
 labs do not wait fifty times. What was not delivered shows in the return value, so that the caller can act on it.
 """
 
+import json
 import logging
 import time
 from collections.abc import Iterable
@@ -221,6 +222,11 @@ class Transport:
             self._failed(error)
             return False
         return True
+
+    def tell_answered(self, code: str) -> bool:
+        """Tell every web process that somebody has answered a room's question; without Redis they see it a moment
+        later."""
+        return self.tell_room(json.dumps({"code": code}))
 
     def tell_room(self, text: str) -> bool:
         """Send a room's state to every web process; without Redis they read it a moment later."""

@@ -5,11 +5,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from broker_core.lab.question import FIGURES
 from dashboard.labs import runs
 from dashboard.labs.past import look
 from dashboard.openapi.schemas import FREE, NAME, answer, ref
+from dashboard.rooms import answers, selectors, shown
 from dashboard.rooms import services as rooms
-from dashboard.rooms import shown
 
 Json = dict[str, Any]
 TEXT: Json = {"type": "string"}
@@ -101,6 +102,15 @@ FORK: Json = {
     },
 }  # fmt: skip
 ROOM = answer("code", "seq", "lab", "path", "role")
+ASKED_ROOM = answer("code", "seq", "lab", "path", "asked")
+ROOM_QUESTION: Json = {
+    "type": "object",
+    "required": ["lane"],
+    "properties": {
+        "kind": LOOKED["kind"], "consumer": TEXT, "lane": TEXT, "figure": {"enum": list(FIGURES)}, "next": {"const": "1"},
+        "at_us": WHOLE, "position": WHOLE,
+    },
+}  # fmt: skip
 SHOWN: Json = {
     "type": "object",
     "properties": {
@@ -215,6 +225,25 @@ OPERATIONS = (
         body={"type": "object", "required": ["press"], "properties": {"press": {"enum": list(rooms.PRESSES)}}},
     ),
     Operation("api-room-take", "POST", ROOMS, answer("path")),
+    Operation("api-room-question", "POST", ROOMS, ASKED_ROOM, 201, body=ROOM_QUESTION),
+    Operation(
+        "api-room-question", "PATCH", ROOMS, ASKED_ROOM,
+        body={
+            "type": "object", "required": ["number"],
+            "properties": {"number": WHOLE, "stage": {"enum": list(selectors.STAGES)}, "bars_shown": {"type": "boolean"}},
+        },
+    ),
+    Operation("api-room-question", "DELETE", ROOMS, ASKED_ROOM),
+    Operation(
+        "api-room-answer", "POST", ROOMS, answer("number", "chosen", "marks"),
+        body={
+            "type": "object", "required": ["number"],
+            "properties": {
+                "number": WHOLE, "chosen": WHOLE,
+                "marks": {"type": "array", "items": TEXT, "maxItems": answers.MARKS_MAX},
+            },
+        },
+    ),
     Operation("api-lab-log", "GET", LOGS, FREE, query={**LOG, **MOMENT}),
     Operation("api-lab-log-clean", "GET", LOGS, answer("log"), query={**LOG, **MOMENT}),
     Operation("api-lab-log-question", "GET", LOGS, FREE, query={**ASKED, **MOMENT}),

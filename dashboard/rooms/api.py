@@ -9,22 +9,32 @@
     POST   /api/rooms/<code>/links/   {for: remote | hand_over}     201 {url, qr}                 the presenter
     POST   /api/rooms/<code>/press/   {press: next | back | pause}  202 {presses}                 presenter, remote
     POST   /api/rooms/<code>/take/                                  200 {path}                    the hand-over's link
+    POST   /api/rooms/<code>/question/  as a trial's query, figure? 201 the state                 the presenter
+    PATCH  /api/rooms/<code>/question/  {number, stage?, bars_shown?} 200 the state               the presenter
+    DELETE /api/rooms/<code>/question/                              200 the state                 the presenter
+    POST   /api/rooms/<code>/answer/  {number, chosen?, marks?}     200 the same                  an attendee
 
 The presenter is a browser's cookie; a remote and a hand-over are a secret, as `Authorization: Bearer`.
 """
 
+import json
+
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
+from django.views.decorators.csrf import csrf_exempt
 
 from broker_core.events import Json
 from dashboard import access
 from dashboard.address import address_of
 from dashboard.errors import Refused
+from dashboard.labs.past.asking import ask
+from dashboard.labs.past.look import Look
 from dashboard.models import Room
-from dashboard.rooms import links, selectors, services
+from dashboard.rooms import answers, links, questions, selectors, services
 from dashboard.rooms.selectors import Role
-from dashboard.serializers import json_body, json_response
-from dashboard.views.api import api
+from dashboard.serializers import json_body, json_response, refusal_response
+from dashboard.threads import in_thread
+from dashboard.views.api import api, check_request
 
 ROUTE_OF = {services.REMOTE: "room-remote", services.HANDOVER: "room-take"}
 
@@ -112,6 +122,60 @@ def take(request: HttpRequest, code: str) -> HttpResponse:
         address=address_of(request),
     )
     return json_response({"path": selectors.room_state(taken)["path"]})
+
+
+@csrf_exempt
+async def question(request: HttpRequest, code: str) -> HttpResponse:
+    """Ask the room, go on with the question, put it away."""
+    try:
+        if request.method != "POST":
+            return json_response(await in_thread(_question_set)(request, code))
+        given, look = await in_thread(_question_look)(request, code)
+        status, text = await ask(look)
+        answer = json.loads(text)
+        if status != 200:
+            raise Refused(status, {name: texts[0] for name, texts in answer["fields"].items()})
+        return json_response(await in_thread(_question_ask)(request, code, given, answer), 201)
+    except Refused as refused:
+        return refusal_response(refused)
+
+
+def _question_look(request: HttpRequest, code: str) -> tuple[Json, Look]:
+    check_request(request, ("POST", "PATCH", "DELETE"), question)
+    found, role = _room(request, code)
+    services.only(role, Role.PRESENTER)
+    given = json_body(request)
+    return given, questions.question_look(room=found, role=role, request=given)
+
+
+def _question_ask(request: HttpRequest, code: str, given: Json, told: Json) -> Json:
+    found, role = _room(request, code)
+    return selectors.room_state(questions.question_ask(room=found, role=role, request=given, told=told))
+
+
+def _question_set(request: HttpRequest, code: str) -> Json:
+    check_request(request, ("POST", "PATCH", "DELETE"), question)
+    found, role = _room(request, code)
+    if request.method == "DELETE":
+        return selectors.room_state(questions.question_end(room=found, role=role))
+    services.only(role, Role.PRESENTER)
+    body = json_body(request)
+    if unknown := sorted(set(body) - {"number", "stage", "bars_shown"}):
+        raise Refused(400, {unknown[0][:64]: _("is unknown")})
+    number, stage, bars_shown = (body.get(name) for name in ("number", "stage", "bars_shown"))
+    return selectors.room_state(
+        questions.question_set(room=found, role=role, number=number, stage=stage, bars_shown=bars_shown)
+    )
+
+
+@api("POST")
+def answer(request: HttpRequest, code: str) -> HttpResponse:
+    """An attendee's answer to the question that is open."""
+    found, role = _room(request, code)
+    given = answers.answer_give(
+        room=found, role=role, visitor=access.visitor_of(request), request=json_body(request)
+    )
+    return json_response(given)
 
 
 def _room(request: HttpRequest, code: str) -> tuple[Room, Role]:

@@ -20,7 +20,7 @@ from dashboard.doors import CountedConsumer
 from dashboard.errors import Refused
 from dashboard.labs.feed import Reader, TooMany
 from dashboard.models import Room
-from dashboard.rooms import selectors, services
+from dashboard.rooms import answers, selectors, services
 from dashboard.rooms.feed import CLOSE_OVER, Seat, WatchedRoom, room_feed
 from dashboard.rooms.selectors import Role
 from dashboard.threads import in_thread
@@ -50,13 +50,13 @@ class RoomConsumer(CountedConsumer):
             return await self.close(CLOSE_NO_ROOM)
         code = self.scope["url_route"]["kwargs"]["code"]
         try:
-            room, role, seat_id, name = await in_thread(_seat)(
+            room, role, seat_id, you = await in_thread(_seat)(
                 code, _visitor_of(self.scope), address_of_socket(self.scope)
             )
         except Refused as refused:
             return await self.close(CLOSE_OVER if refused.status == 404 else CLOSE_NO_ROOM)
         self.seat = Seat(Reader(self.base_send), role, seat_id)
-        await self.seat.reader.tell(_encoder.encode({"type": "you", "role": role, "name": name}).decode())
+        await self.seat.reader.tell(_encoder.encode(you).decode())
         self.watched = await room_feed().join(room, self.seat)
 
     async def receive(self, message: Json) -> None:
@@ -91,8 +91,15 @@ def _visitor_of(scope: Json) -> str | None:
     return token if access.is_token(token) else None
 
 
-def _seat(code: str, visitor: str | None, address: str) -> tuple[Room, Role, int | None, str]:
+def _seat(code: str, visitor: str | None, address: str) -> tuple[Room, Role, int | None, Json]:
+    """The last: what the browser hears of itself, with its own answer to the question that is there."""
     room = selectors.room_get(code=code, visitor=visitor, address=address)
     role = selectors.role_of(room, visitor=visitor)
     seat = selectors.seat_of(room, visitor) if role is Role.ATTENDEE else None
-    return room, role, seat.pk if seat else None, seat.name if seat else ""
+    you = {
+        "type": "you",
+        "role": role,
+        "name": seat.name if seat else "",
+        "answer": answers.answer_of(room, seat),
+    }
+    return room, role, seat.pk if seat else None, you

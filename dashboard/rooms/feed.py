@@ -1,15 +1,18 @@
-"""The rooms that the browsers of one web process are in: every new state is sent to each socket, and to the presenter
-how many follow.
+"""The rooms that the browsers of one web process are in: every new state is sent to each socket, and how the room has
+answered; to the presenter how many follow.
 
     a write ─► the row ─► Redis ─► receive ─┐
                           the row ─► look ──┴─► newest state ─► Reader (dashboard/labs/feed.py), as far as it acknowledges
+    an answer ─► the seat ─► Redis ─► is_behind ─► count, TALLIES_PER_S at most ─► newest tally ─► the same
 
-A state is whole, so only the newest counts: whoever does not acknowledge gets none until they do, and then that one.
+A state is whole, so only the newest counts: whoever does not acknowledge gets none until they do, and then that one. So
+is a tally: 200 answers are some tallies, whoever is sent them.
 """
 
 import asyncio
 import contextlib
 import logging
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,13 +26,14 @@ from broker_core.events import Json
 from dashboard.labs.feed import CLOSE_CANNOT_SEND, Reader
 from dashboard.labs.transport import ROOMS_CHANNEL
 from dashboard.models import Room
-from dashboard.rooms import selectors, services
+from dashboard.rooms import answers, selectors, services
 from dashboard.rooms.selectors import Role
 from dashboard.threads import in_thread
 
 log = logging.getLogger(__name__)
 
 LOOK_EVERY_S = 2.0  # how late a state is that Redis did not bring
+TALLIES_PER_S = 3.0  # of a room
 RETRY_S = 0.2
 READ_S = 5.0
 CLOSE_OVER = 4410
@@ -37,9 +41,11 @@ _encoder = msgspec.json.Encoder()
 
 
 class _Head(msgspec.Struct):
+    """seq: 0 where it is no state: somebody has answered the room's question."""
+
     code: str
-    seq: int
-    is_over: bool
+    seq: int = 0
+    is_over: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -50,6 +56,7 @@ class Seat:
     role: Role
     seat_id: int | None
     counted: str = ""  # the counts that it was sent last
+    tally: str = ""  # the tally that it was sent last
 
 
 @dataclass(slots=True, eq=False)
@@ -60,25 +67,37 @@ class WatchedRoom:
     seats: set[Seat] = field(default_factory=set)
     version: int = 0
     text: str = ""
+    tally: str = ""  # how the room has answered; "" where nothing is asked
+    is_behind: bool = False  # the tally may be another by now
 
     async def take(self, version: int, text: str) -> None:
         """A state has come, from Redis or from the row; one that is not newer changes nothing."""
         if version <= self.version:
             return
-        self.version, self.text = version, text
+        self.version, self.text, self.is_behind = version, text, True
+        for seat in tuple(self.seats):
+            await self.bring(seat)
+
+    async def count(self, tally: str) -> None:
+        """How the room has answered now."""
+        self.tally = tally
         for seat in tuple(self.seats):
             await self.bring(seat)
 
     async def bring(self, seat: Seat) -> None:
-        """Send a socket the newest state, unless it has it or has not acknowledged those before."""
+        """Send a socket the newest state and the newest tally, unless it has them or has not acknowledged those
+        before."""
         reader = seat.reader
-        if reader.seq >= self.version:
-            return
-        reader.stalled = not reader.may_have_snapshot
-        if reader.stalled:
-            return
         try:
-            await reader.send(self.text, 0, self.version, snapshot=True)
+            if reader.seq < self.version:
+                reader.stalled = not reader.may_have_snapshot
+                if reader.stalled:
+                    return
+                await reader.send(self.text, 0, self.version, snapshot=True)
+            if seat.tally != self.tally and reader.may_have_snapshot:
+                seat.tally = self.tally
+                if self.tally:
+                    await reader.send(self.tally, 0, reader.seq, snapshot=True)
         except Exception:  # of one socket; the others have nothing to do with it
             log.exception("room %s: sending to a socket failed; closing it", self.code)
             self.seats.discard(seat)
@@ -91,7 +110,7 @@ class WatchedRoom:
 
 
 class RoomFeed:
-    """All rooms of this process. Its two tasks run while there is one."""
+    """All rooms of this process. Its three tasks run while there is one."""
 
     def __init__(self) -> None:
         self.rooms: dict[str, WatchedRoom] = {}
@@ -114,7 +133,12 @@ class RoomFeed:
     def _start(self) -> None:
         self._tasks = [task for task in self._tasks if not task.done()]
         if not self._tasks:
-            self._tasks = [asyncio.create_task(self._listen()), asyncio.create_task(self._keep_looking())]
+            own = (
+                self._listen(),
+                self._keep(self.look, LOOK_EVERY_S),
+                self._keep(self.tally, 1 / TALLIES_PER_S),
+            )
+            self._tasks = [asyncio.create_task(task) for task in own]
 
     # -- from Redis ------------------------------------------------------------------------------------------
 
@@ -146,23 +170,35 @@ class RoomFeed:
         except (msgspec.DecodeError, TypeError):
             return log.warning("skipping an unreadable state of a room")
         if (watched := self.rooms.get(head.code)) is not None:
+            if head.seq == 0:
+                watched.is_behind = True
+                return
             await watched.take(head.seq, data.decode())
             if head.is_over:
                 await watched.end()
 
     # -- from the rows ---------------------------------------------------------------------------------------
 
-    async def _keep_looking(self) -> None:
+    async def _keep(self, act: Callable[[], Awaitable[None]], every_s: float) -> None:
         while True:
-            await asyncio.sleep(LOOK_EVERY_S)
+            await asyncio.sleep(every_s)
             if not self.rooms:
                 continue
             try:
-                await self.look()
+                await act()
             except DatabaseError as error:
                 log.warning("reading the rooms failed: %s", error)
             except Exception:
                 log.exception("error in the rooms' feed; continuing")
+
+    async def tally(self) -> None:
+        """Count the answers of each room that may have new ones."""
+        behind = [watched for watched in self.rooms.values() if watched.is_behind]
+        for watched in behind:
+            watched.is_behind = False
+        tallies = await in_thread(_tallies)([watched.code for watched in behind]) if behind else {}
+        for watched in behind:
+            await watched.count(tallies.get(watched.code, ""))
 
     async def look(self) -> None:
         """Read the rooms' rows, say which seats are here, and tell the presenters the counts."""
@@ -175,6 +211,7 @@ class RoomFeed:
                 continue
             version, text, is_over = states[code]
             await watched.take(version, text)
+            watched.is_behind |= bool(watched.tally)  # an answer of which Redis did not tell; who is gone
             for seat in [each for each in watched.seats if each.role in (Role.PRESENTER, Role.REMOTE)]:
                 await self._count(seat, counts[code])
             if is_over:
@@ -197,6 +234,11 @@ def _read(codes: list[str], seat_ids: set[int]) -> tuple[dict[str, tuple[int, st
     for code, room in selectors.rooms_now(codes).items():
         states[code] = (room.version, selectors.state_text(room), selectors.is_over(room))
     return states, selectors.counts_of(codes)
+
+
+def _tallies(codes: list[str]) -> dict[str, str]:
+    counted = {code: answers.tally(room) for code, room in selectors.rooms_now(codes).items()}
+    return {code: _encoder.encode(found).decode() for code, found in counted.items() if found is not None}
 
 
 _feed: RoomFeed | None = None

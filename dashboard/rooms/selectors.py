@@ -21,6 +21,8 @@ from dashboard.stored import intact
 
 GONE_S = 12.0
 """A seat whose browser no process has seen for so long is gone; a page that changes is not."""
+STAGES = OPEN, CLOSED, TOLD = "open", "closed", "told"
+"""Of a question: it takes answers, it takes none any more, everybody sees its truth."""
 _encoder = msgspec.json.Encoder()
 
 
@@ -94,8 +96,29 @@ def room_state(room: Room) -> Json:
         "handovers": room.handovers,
         "presses": room.presses,
         "press": room.press,
+        "asked": asked_view(room),
         "ends_at": room.ends_at.isoformat(),
         "is_over": is_over(room),
+    }
+
+
+def asked_view(room: Room) -> Json | None:
+    """The question of a room as everybody in it may know it; None where none is. The truth is in it at the last stage alone."""
+    if not room.stage:
+        return None
+    asked = intact(room.asked)
+    question, marks = asked["question"], asked["marks"]
+    told = {"truth": question["truth"], "value": question["value"]}
+    return {
+        "number": room.question,
+        "stage": room.stage,
+        "bars_shown": room.bars_shown,
+        **{name: asked[name] for name in ("lane", "change", "is_next", "at_us")},
+        "question": {name: question[name] for name in ("figure", "total", "answers")},
+        "marking": marks and {"kind": marks["kind"], "total": marks["total"]},
+        "told": {**told, "rest_us": asked["rest_us"], "standing": asked["standing"]}
+        if room.stage == TOLD
+        else None,
     }
 
 

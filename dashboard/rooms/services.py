@@ -1,4 +1,5 @@
-"""Every write to rooms. A service takes values and returns values, never a request; each names who may.
+"""Every write to rooms but questions and their answers (`questions.py`, `answers.py`). A service takes values and returns
+values, never a request; each names who may.
 
 room_open     anybody with a cookie          room_show     the presenter      seat_take     anybody with the code
 room_close    the presenter                  room_order    the presenter      room_copy     anybody with the code, unlocked
@@ -45,7 +46,7 @@ def room_open(*, request: Json, visitor: str | None, address: str) -> Room:
     lab = labs.lab_get(lab_id=_lab_id(request.get("lab")))
     shown = checked_shown(request.get("shown", {}))
     if (own := selectors.room_of(token)) is not None:
-        return _change(own, lab_id=lab.pk, shown=shown)
+        return room_change(own, lab_id=lab.pk, shown=shown, **_no_question(own, lab.pk))
     quota = Quota(quotas.ROOMS, "room", ROOMS_ADDRESS_MAX, ROOMS_MAX)
     rooms = Room.objects.filter(ends_at__gt=timezone.now())
     quota.check(mine=rooms.filter(address_hash=address).count(), everybody=rooms.count(), again_s=ROOM_KEPT_S)
@@ -63,34 +64,34 @@ def room_open(*, request: Json, visitor: str | None, address: str) -> Room:
 
 def room_show(*, room: Room, role: Role, lab_id: Any, shown: Any) -> Room:
     """What the presenter's page shows now. Raises Refused."""
-    _only(role, Role.PRESENTER)
+    only(role, Role.PRESENTER)
     checked = checked_shown(shown)
     lab = room.lab_id if lab_id is None else labs.lab_get(lab_id=_lab_id(lab_id)).pk
-    return _change(room, lab_id=lab, shown=checked)
+    return room_change(room, lab_id=lab, shown=checked, **_no_question(room, lab))
 
 
 def room_order(*, room: Room, role: Role, locked: Any = None, recall: Any = None) -> Room:
     """Lock or unlock the room; call all back. Locking calls all back too. Raises Refused."""
-    _only(role, Role.PRESENTER)
+    only(role, Role.PRESENTER)
     for name, value in (("locked", locked), ("recall", recall)):
         if value is not None and not isinstance(value, bool):
             raise Refused(400, {name: _("must be true or false")})
     changes: Json = {} if locked is None else {"locked": locked}
     if recall or locked:
         changes["recalls"] = F("recalls") + 1
-    return _change(room, **changes)
+    return room_change(room, **changes)
 
 
 def room_close(*, room: Room, role: Role) -> None:
     """The room is over for everybody. Raises Refused 403."""
-    _only(role, Role.PRESENTER)
-    _change(room, ends_at=timezone.now())
+    only(role, Role.PRESENTER)
+    room_change(room, ends_at=timezone.now())
 
 
 def link_secret(*, room: Room, role: Role, kind: Any) -> str:
     """A new secret for the remote's or the next presenter's link; the one before is worth nothing from now on. Raises
     Refused."""
-    _only(role, Role.PRESENTER)
+    only(role, Role.PRESENTER)
     if not isinstance(kind, str) or kind not in LINKS:
         raise Refused(400, {"for": _("must be %(names)s") % {"names": listed(tuple(LINKS))}})
     secret = access.token_new()
@@ -100,10 +101,10 @@ def link_secret(*, room: Room, role: Role, kind: Any) -> str:
 
 def room_press(*, room: Room, role: Role, press: Any) -> Room:
     """A press on the remote, which the presenter's page carries out once. Raises Refused."""
-    _only(role, Role.PRESENTER, Role.REMOTE)
+    only(role, Role.PRESENTER, Role.REMOTE)
     if not isinstance(press, str) or press not in PRESSES:
         raise Refused(400, {"press": _("must be %(names)s") % {"names": listed(PRESSES)}})
-    return _change(room, press=press, presses=F("presses") + 1)
+    return room_change(room, press=press, presses=F("presses") + 1)
 
 
 def room_take(*, room: Room, secret: str | None, visitor: str | None, address: str) -> Room:
@@ -118,7 +119,7 @@ def room_take(*, room: Room, secret: str | None, visitor: str | None, address: s
         if not access.is_owner(lab, bearer=None, visitor=token):
             lab = lab_services.lab_fork(lab_id=lab.pk, visitor=token, address=address).lab
         RoomSeat.objects.filter(room=room, visitor_hash=token_hash(token)).delete()
-        return _change(
+        return room_change(
             room, lab_id=lab.pk, presenter_hash=token_hash(token), handover_hash="", remote_hash="",
             handovers=F("handovers") + 1,
         )  # fmt: skip
@@ -163,7 +164,7 @@ def rooms_sweep() -> None:
     codes.wrong_codes_sweep()
 
 
-def _change(room: Room, **columns: Any) -> Room:
+def room_change(room: Room, **columns: Any) -> Room:
     """Write a new version, and send it when it is stored."""
     with transaction.atomic():
         Room.objects.filter(pk=room.pk).update(version=F("version") + 1, **columns)
@@ -173,9 +174,15 @@ def _change(room: Room, **columns: Any) -> Room:
     return changed
 
 
-def _only(role: Role, *allowed: Role) -> None:
+def only(role: Role, *allowed: Role) -> None:
+    """Raises Refused 403 for everybody else."""
     if role not in allowed:
         raise Refused(403, {"room": _("only the presenter may do this")})
+
+
+def _no_question(room: Room, lab_id: str) -> Json:
+    """A question is about the lab that it was asked in."""
+    return {} if lab_id == room.lab_id else {"stage": ""}
 
 
 def _cookie(visitor: str | None) -> str:

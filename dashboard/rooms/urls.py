@@ -12,4 +12,6 @@ urlpatterns = [
     path("<str:code>/links/", api.secret_links, name="api-room-links"),
     path("<str:code>/press/", api.press, name="api-room-press"),
     path("<str:code>/take/", api.take, name="api-room-take"),
+    path("<str:code>/question/", api.question, name="api-room-question"),
+    path("<str:code>/answer/", api.answer, name="api-room-answer"),
 ]

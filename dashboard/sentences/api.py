@@ -77,6 +77,16 @@ API = {
         "A new secret link, for a remote or for the next presenter. The presenter may."
     ),
     "api.api-room-press.post": _("Press a button of the remote. The presenter and the remote may."),
+    "api.api-room-question.post": _(
+        "Ask the room about a change: a copy of the lab carries it out, and question and truth are what came of it. The presenter may."
+    ),
+    "api.api-room-question.patch": _(
+        "Close the question, tell its truth, show or hide what the room has answered. The presenter may."
+    ),
+    "api.api-room-question.delete": _("Put the question away. The presenter may."),
+    "api.api-room-answer.post": _(
+        "Answer the question, or change one’s answer while it is open. An attendee with a seat may."
+    ),
     "api.api-room-take.post": _("Take over a room with the secret of its hand-over."),
     "api.api-comparison.get": _("The lane’s group on the same history under each assignor and protocol."),
     "api.api-break.get": _("How the last search for what breaks a promise about this lab stands."),

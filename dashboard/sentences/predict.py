@@ -37,6 +37,7 @@ PREDICT = {
     "predict.truth.pause_us": _("{value_us}"),
     "predict.right": _("Right: {truth}."),
     "predict.wrong": _("No: {truth}."),
+    "predict.told": _("The answer: {truth}."),
     "predict.rested": _(
         "A copy of this lab was given the change at {clock} and came to rest within {rest_us}."
     ),

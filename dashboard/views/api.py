@@ -27,7 +27,7 @@ Bearer`, or the browser's cookie with its CSRF token; reading needs neither.
 
 import asyncio
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from django.conf import settings
@@ -65,10 +65,7 @@ def api(*methods: str) -> Callable[[View], View]:
         @functools.wraps(view)
         def answer(request: HttpRequest, **kwargs: Any) -> HttpResponse:
             try:
-                if request.method not in methods:
-                    raise Refused(405, {"method": _("must be %(methods)s") % {"methods": listed(methods)}})
-                if request.method not in ("GET", "HEAD"):
-                    _check_csrf(request, view)
+                check_request(request, methods, view)
                 return view(request, **kwargs)
             except Refused as refused:
                 return refusal_response(refused)
@@ -78,7 +75,15 @@ def api(*methods: str) -> Callable[[View], View]:
     return decorate
 
 
-def _check_csrf(request: HttpRequest, view: View) -> None:
+def check_request(request: HttpRequest, methods: Collection[str], view: Callable[..., Any]) -> None:
+    """Raises Refused: 405 for another method, 403 for a write without the CSRF token that its cookie needs."""
+    if request.method not in methods:
+        raise Refused(405, {"method": _("must be %(methods)s") % {"methods": listed(methods)}})
+    if request.method not in ("GET", "HEAD"):
+        _check_csrf(request, view)
+
+
+def _check_csrf(request: HttpRequest, view: Callable[..., Any]) -> None:
     """A program's token travels in a header that no other site can set; a cookie travels on its own, so it
     needs the CSRF token."""
     if access.bearer_of(request) is not None or access.visitor_of(request) is None:

@@ -1,14 +1,16 @@
 """A room of 200: from the presenter's click to all who follow. Each attendee has two sockets, as a browser has: the
-room's and the lab's; both acknowledge. Some more read nothing at all.
+room's and the lab's; both acknowledge. Some more read nothing at all. Then all of them answer a question at once.
 
 Run alone: python -m tests.bench.bench_room
 """
 
 import asyncio
+import contextlib
 import http.client
 import json
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ from tests.dashboard.processes import Site
 Figure = tuple[str, float, str, str, str]
 ATTENDEES, DEAF = 200, 20
 CLICKS = 60
+BROWSERS_AT_ONCE, WARM_TRIES = 8, 12
 PAUSE_S = 0.15
 WITHIN_S = 20.0
 VISITOR = "bench-presenter-0123456789"
@@ -38,6 +41,8 @@ class Attendees:
         self._clicked_s = 0.0
 
     def heard(self, client: Client, payload: bytes) -> None:
+        if payload.startswith(b'{"type":"tally"'):
+            client.send(1, b'{"type":"ack","seq":%d}' % client.seq)
         if client in self._missing and any(each in payload for each in self._wanted):
             self._missing.discard(client)
             self.delays_s.append(asyncio.get_running_loop().time() - self._clicked_s)
@@ -56,7 +61,10 @@ class Attendees:
 
 
 def run() -> list[Figure]:
-    with tempfile.TemporaryDirectory(prefix="highwater-bench-") as folder, Site(Path(folder)) as site:
+    with (
+        tempfile.TemporaryDirectory(prefix="highwater-bench-") as folder,
+        Site(Path(folder), past=True) as site,
+    ):
         return asyncio.run(_measure(site))
 
 
@@ -91,6 +99,7 @@ async def _measure(site: Site) -> list[Figure]:
         await _in_thread(lab._post, connection, body)
         await all_.all_heard()
         await asyncio.sleep(PAUSE_S)
+    answered = await _answers(site, connection, code, rooms, all_)
     note = f"{CLICKS} clicks, {ATTENDEES} attendees with two sockets each, {DEAF} more that never read"
     return [
         ("presenter's move to one attendee, p50", quantile(moves, 0.5) * 1000, "ms", "", note),
@@ -99,15 +108,67 @@ async def _measure(site: Site) -> list[Figure]:
         ("presenter's order to a picture, p99", quantile(all_.delays_s, 0.99) * 1000, "ms", "<= 300", note),
         ("bytes of the room to one attendee", bytes_each / CLICKS, "bytes a move", "<= 1000", ""),
         ("the web process, while the presenter moves", 100 * busy, "% of a core", "", ""),
+        *answered,
     ]
+
+
+async def _answers(
+    site: Site, connection: http.client.HTTPConnection, code: str, rooms: list[Client], all_: Attendees
+) -> list[Figure]:
+    """All answer at once: how long it takes until the last one sees that all have, and what that costs a phone."""
+    path = f"/api/rooms/{code}/"
+    await _in_thread(_warm, connection, code)
+    room = await _in_thread(_asked, connection, "POST", f"{path}question/", {"kind": "join", "lane": "kafka"})
+    body = {"number": room["asked"]["number"], "chosen": 1, "marks": ["0", "3", "7"]}
+    await _in_thread(
+        _asked, connection, "PATCH", f"{path}question/", {"number": body["number"], "bars_shown": True}
+    )
+    people = [f"bench-attendee-{number:010d}" for number in range(ATTENDEES)]
+    with ThreadPoolExecutor(BROWSERS_AT_ONCE) as pool:
+        loop, ways = (
+            asyncio.get_running_loop(),
+            [http.client.HTTPConnection("127.0.0.1", site.port) for _ in people],
+        )
+
+        async def everybody(what: str, given: Any) -> None:
+            asks = [
+                loop.run_in_executor(pool, _asked, way, "POST", f"{path}{what}/", given, person)
+                for way, person in zip(ways, people, strict=True)
+            ]
+            await asyncio.gather(*asks)
+
+        await everybody("seat", {})
+        bytes_before, began_s = sum(client.bytes for client in rooms), loop.time()
+        all_.await_(rooms, b'"answered":%d,' % ATTENDEES)
+        await everybody("answer", body)
+        taken_s = loop.time() - began_s
+        all_s = await all_.all_heard()
+    bytes_each = (sum(client.bytes for client in rooms) - bytes_before) / len(rooms)
+    note = f"{ATTENDEES} answers with marks, {BROWSERS_AT_ONCE} at a time, the bars shown"
+    return [
+        ("answers of the room", ATTENDEES / taken_s, "answers/s", "", note),
+        ("from the first answer until all see all", all_s, "s", "<= 5", note),
+        ("bytes of the tallies to one attendee", bytes_each, "bytes", "<= 10000", note),
+    ]
+
+
+def _warm(connection: http.client.HTTPConnection, code: str) -> None:
+    """The worker of looks back has imported what it needs once it has answered."""
+    room = _asked(connection, "GET", f"/api/rooms/{code}/", None)
+    for _try in range(WARM_TRIES):
+        with contextlib.suppress(RuntimeError):
+            _asked(connection, "GET", f"/api/labs/{room['lab']}/trial/?kind=join&count=1", None)
+            return
 
 
 async def _in_thread(function: Any, *given: Any) -> Any:
     return await asyncio.get_running_loop().run_in_executor(None, function, *given)
 
 
-def _asked(connection: http.client.HTTPConnection, method: str, path: str, body: Any) -> dict[str, Any]:
-    headers = {"Content-Type": "application/json", "Cookie": f"highwater_visitor={VISITOR}; csrftoken={CSRF}"}
+def _asked(
+    connection: http.client.HTTPConnection, method: str, path: str, body: Any, visitor: str = VISITOR
+) -> dict[str, Any]:
+    headers = {"Content-Type": "application/json", "Cookie": f"highwater_visitor={visitor}; csrftoken={CSRF}"}
     connection.request(method, path, json.dumps(body), headers | {"X-CSRFToken": CSRF})
     response = connection.getresponse()
     answer: dict[str, Any] = json.loads(response.read())

@@ -19,11 +19,12 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from dashboard.access import token_new
 from dashboard.consumers import Acknowledgement, SnapshotRequest
 from dashboard.labs import services as labs
-from dashboard.models import Lab, Room
+from dashboard.models import Lab, Room, RoomSeat
 from dashboard.openapi.operations import OPERATIONS
 from dashboard.rooms import consumers as rooms_socket
 from dashboard.rooms import services as rooms
 from dashboard.routing import websocket_urlpatterns
+from tests.dashboard.room_question import asked as asked_room
 
 pytestmark = pytest.mark.django_db
 
@@ -66,6 +67,10 @@ TABLE: dict[tuple[str, str], tuple[str, Any, set[str]]] = {
     ("api-room-links", "POST"): ("/api/rooms/{code}/links/", {"for": "remote"}, PRESENTER),
     ("api-room-press", "POST"): ("/api/rooms/{code}/press/", {"press": "next"}, PRESENTER),
     ("api-room-take", "POST"): ("/api/rooms/{code}/take/", {}, NOBODY),
+    ("api-room-question", "POST"): ("/api/rooms/{code}/question/", {"lane": "kafka"}, PRESENTER),
+    ("api-room-question", "PATCH"): ("/api/rooms/{code}/question/", {"number": 1}, PRESENTER),
+    ("api-room-question", "DELETE"): ("/api/rooms/{code}/question/", None, PRESENTER),
+    ("api-room-answer", "POST"): ("/api/rooms/{code}/answer/", {"number": 1, "chosen": 0}, {"attendee"}),
 }
 """Writes about this lab and this room: address, body, and who may. A hand-over is taken with its secret alone."""
 
@@ -92,11 +97,15 @@ def token_of(client: Client) -> str:
 
 @pytest.fixture
 def room(people: dict[str, Client]) -> Room:
-    """A room whose presenter shows a lab that is another's."""
+    """A room whose presenter shows a lab that is another's, and has asked about it."""
     lab = labs.lab_open(request={}, visitor=token_of(people["owner"])).lab
     made = rooms.room_open(request={"lab": lab.pk}, visitor=token_of(people["presenter"]), address="here")
     rooms.seat_take(room=made, visitor=token_of(people["attendee"]))
-    return made
+    return asked_room(made)
+
+
+def everything() -> Any:
+    return Room.objects.values().get(), Lab.everything.values().get(), list(RoomSeat.objects.values())
 
 
 def asked(client: Client, method: str, path: str, body: Any) -> HttpResponse:
@@ -136,13 +145,13 @@ def test_a_write_is_for_whom_the_table_says(
     path = address.format(lab=room.lab_id, code=room.code)
     if operation[0] == "api-restore":
         people["owner"].delete(f"/api/labs/{room.lab_id}/")
-    before = (Room.objects.values().get(), Lab.everything.values().get())
+    before = everything()
     answer = asked(people[role], operation[1], path, body)
     if role in allowed:
         assert answer.status_code in (200, 201, 202, 400, 404), answer.content
         return
     assert answer.status_code == 403, answer.content
-    assert (Room.objects.values().get(), Lab.everything.values().get()) == before
+    assert everything() == before
 
 
 def test_what_presses_a_browser_may_send_on_a_socket_is_in_the_table() -> None:

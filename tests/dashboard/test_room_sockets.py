@@ -11,11 +11,12 @@ from django.utils import timezone
 from dashboard.access import token_new
 from dashboard.labs import services as labs
 from dashboard.models import Room
+from dashboard.rooms import answers, questions, services
 from dashboard.rooms import feed as feeds
-from dashboard.rooms import services
 from dashboard.rooms.selectors import Role
 from dashboard.threads import in_thread
 from mqsite.asgi import application
+from tests.dashboard.room_question import asked
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.asyncio]
 
@@ -172,4 +173,98 @@ async def test_a_socket_that_cannot_be_sent_to_costs_the_others_nothing() -> Non
     others = [socket for socket in (broken, whole) if not await socket.receive_nothing(timeout=0.1)]
     assert len(others) == 1 and (await heard(others[0]))["seq"] == 2
     for socket in (broken, whole):
+        await socket.disconnect()
+
+
+# -- a question ----------------------------------------------------------------------------------------------
+
+
+async def seated(room: Room) -> tuple[str, WebsocketCommunicator]:
+    visitor = token_new()
+    await in_thread(services.seat_take)(room=room, visitor=visitor)
+    return visitor, await connect(room.code, visitor)
+
+
+async def give(room: Room, visitor: str, chosen: int) -> None:
+    request = {"number": room.question, "chosen": chosen}
+    await in_thread(answers.answer_give)(room=room, role=Role.ATTENDEE, visitor=visitor, request=request)
+
+
+async def acknowledge(socket: WebsocketCommunicator, seq: int) -> None:
+    await socket.send_to(json.dumps({"type": "ack", "seq": seq}))
+
+
+async def test_many_answers_are_one_tally_to_each() -> None:
+    room, presenter = await opened()
+    room = await in_thread(asked)(room)
+    watching = await connect(room.code, presenter)
+    people = [await seated(room) for _number in range(8)]
+    feed = feeds.room_feed()
+    await feed.tally()
+    sockets = [watching, *(socket for _visitor, socket in people)]
+    for socket in sockets:
+        assert [(await heard(socket))["type"] for _time in range(3)] == ["you", "snapshot", "tally"]
+        await acknowledge(socket, room.version)
+    for place, (visitor, _socket) in enumerate(people):
+        await give(room, visitor, place % 2)
+        await feed._receive(json.dumps({"code": room.code}).encode())
+    await feed.tally()
+    await feed.tally()
+    for socket in sockets:
+        tally = await heard(socket)
+        assert (tally["answered"], tally["of"], tally["counts"]) == (8, 8, None)
+        assert await socket.receive_nothing(timeout=0.05)
+    room = await in_thread(questions.question_set)(
+        room=room, role=Role.PRESENTER, number=room.question, bars_shown=True
+    )
+    await feed.look()
+    await feed.tally()
+    for socket in sockets[1:]:
+        assert (await heard(socket))["asked"]["bars_shown"]
+        assert (await heard(socket))["counts"][:2] == [4, 4]
+        await socket.disconnect()
+    await watching.disconnect()
+
+
+async def test_who_comes_late_or_back_hears_the_question_their_own_answer_and_the_tally_once() -> None:
+    room, _presenter = await opened()
+    room = await in_thread(asked)(room)
+    visitor, first = await seated(room)
+    await give(room, visitor, 2)
+    await first.disconnect()
+    again, (_late, late) = await connect(room.code, visitor), await seated(room)
+    for socket, chosen in ((again, 2), (late, None)):
+        you, state = await heard(socket), await heard(socket)
+        assert you["answer"] == {"number": 1, "chosen": chosen, "marks": None}
+        assert state["asked"]["number"] == 1 and state["asked"]["stage"] == "open"
+    await feeds.room_feed().tally()
+    for socket in (again, late):
+        tally = await heard(socket)
+        assert (tally["answered"], tally["of"]) == (1, 2)
+    await feeds.room_feed().look()
+    await feeds.room_feed().tally()
+    for socket in (again, late):
+        assert await socket.receive_nothing(timeout=0.1)
+        await socket.disconnect()
+
+
+async def test_who_does_not_read_gets_no_more_tallies_and_then_the_newest_alone() -> None:
+    room, _presenter = await opened()
+    room = await in_thread(asked)(room)
+    (visitor, writer), deaf = await seated(room), await connect(room.code)
+    feed = feeds.room_feed()
+    for number in range(8):
+        await give(room, visitor, number % 3)
+        feed.rooms[room.code].is_behind = True
+        room = await in_thread(questions.question_set)(
+            room=room, role=Role.PRESENTER, number=room.question, bars_shown=number % 2 == 0
+        )
+        await feed.look()
+        await feed.tally()
+    got = [(await heard(deaf))["type"] for _message in range(4)]
+    assert got == ["you", "snapshot", "snapshot", "tally"] and await deaf.receive_nothing(timeout=0.1)
+    await acknowledge(deaf, room.version)
+    assert [(await heard(deaf))["type"] for _message in range(2)] == ["snapshot", "tally"]
+    assert await deaf.receive_nothing(timeout=0.1)
+    for socket in (writer, deaf):
         await socket.disconnect()

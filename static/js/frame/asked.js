@@ -60,9 +60,10 @@ export function printed({ lane, model, change, question }, lanes, words) {
 const truth = ({ figure, value, total }, say) => say(`predict.truth.${figure}`, { value, total, value_us: value });
 
 // What it came to: [the verdict, how it was found out, what has no reader], the last one only where something has none.
+// chosen: null of who has not answered.
 export function truthWords({ question, chosen, outcome, atClock }, say) {
-  const isRight = chosen === question.truth;
-  const verdict = say(isRight ? "predict.right" : "predict.wrong", { truth: truth(question, say) });
+  const code = chosen === null ? "predict.told" : chosen === question.truth ? "predict.right" : "predict.wrong";
+  const verdict = say(code, { truth: truth(question, say) });
   const rest = outcome.rest_us === null
     ? say("predict.restless", { clock: atClock })
     : say("predict.rested", { clock: atClock, rest_us: outcome.rest_us });

@@ -15,6 +15,7 @@ import { createAsk } from "./lesson_ask.js";
 import { createMarking } from "./marking.js";
 import { createPredict } from "./predict.js";
 import { createProjector } from "./projector.js";
+import { createRoomAsk } from "./room_ask.js";
 
 const NOTHING = { read: () => ({}), show: () => {} };
 
@@ -25,8 +26,10 @@ export function createFrame({
   current, send, redraw, notice, past, lane = null, own = () => null, link = NOTHING, thingAt = null,
 }) {
   const marking = createMarking({ current, past, thingAt });
+  const room = createRoom({ notice, past, link, changed: () => roomAsk.draw() });
+  const roomAsk = createRoomAsk({ room, current, send, notice, past });
   const question = document.getElementById("lesson-ask")
-    && createAsk({ past, current, marking, changed: () => guide?.draw() });
+    && createAsk({ past, current, marking, roomAsk, changed: () => guide?.draw() });
   const guide = createGuide({ send, current, past, lane, question });
   const bar = createLabBar({ notice, onNamed: () => transport.reload() });
   const events = createEventList({ current, past });
@@ -48,10 +51,10 @@ export function createFrame({
     marking.write();
     events.draw();
     guide?.draw();
+    roomAsk.draw();
     transport.draw(isForced);
   }
-  createRoom({ notice, past, link });
-  const predict = createPredict({ current, send, past, lane, marking });
+  const predict = createPredict({ current, send, past, lane, marking, roomAsk });
   bindKeys([
     { keys: ["q"], says: "predict", act: predict.open }, { keys: ["i"], says: "events.title", act: events.toggle },
   ]);

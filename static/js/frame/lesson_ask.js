@@ -3,7 +3,7 @@
 //
 //   a frame that asks is there ─► GET trial/?next=1 ─► the question ─► a press, or 1 to 4 ─► the truth
 
-import { onLanguage, say } from "../base/chrome.js";
+import { onLanguage, page, say } from "../base/chrome.js";
 import { setText } from "../base/dom.js";
 import { clock, sentences } from "../base/say.js";
 import { laneName } from "../lane/name.js";
@@ -13,14 +13,14 @@ import { createTrial } from "./trial.js";
 const $ = (id) => document.getElementById(id);
 
 // past: as createTransport has it. current(): the view. changed(): it is answered, or not open any more. marking: on
-// the picture.
-export function createAsk({ past, current, changed, marking }) {
+// the picture. roomAsk: the presenter of a room asks those who follow, whose pages then ask nothing on their own.
+export function createAsk({ past, current, changed, marking, roomAsk }) {
   const box = $("lesson-ask"), trial = createTrial("lesson", past), asked = new Map();   // by the frame's stop
   let shown = null, drawn = "", last = null;
 
   // frame: the one that the lesson is paused at, null on its way.
   function draw(frame) {
-    shown = frame?.ask ? frame : null;
+    shown = frame?.ask && !page.follows ? frame : null;
     const at = shown?.stop_us ?? null;
     if (at !== null && at !== last && !asked.get(at)) find(shown);
     last = at;
@@ -44,7 +44,7 @@ export function createAsk({ past, current, changed, marking }) {
   function write() {
     const now = open();
     box.hidden = now === null;
-    const key = now && `${shown.stop_us} ${now.chosen} ${document.documentElement.lang}`;
+    const key = now && `${shown.stop_us} ${now.chosen} ${roomAsk.mayAsk()} ${document.documentElement.lang}`;
     if (key === drawn) return;
     drawn = key;
     if (now === null) return;
@@ -66,6 +66,7 @@ export function createAsk({ past, current, changed, marking }) {
     const words = chosen === null ? say("lesson.ask.hint")
       : sentences(truthWords({ question, chosen, outcome, atClock: clock(atUs) }, say));
     setText($("ask-truth"), words);
+    $("ask-room").hidden = chosen !== null || !roomAsk.mayAsk();
     $("ask-mark").hidden = chosen !== null || !marking.canMark(outcome);
   }
 
@@ -85,6 +86,10 @@ export function createAsk({ past, current, changed, marking }) {
   $("ask-mark").addEventListener("click", () => {
     const { told, lane, order } = open();
     marking.start({ told, lane, change: { kind: order.kind, consumer: order.consumer } });
+  });
+  $("ask-room").addEventListener("click", ({ target }) => {
+    const { lane, question: { figure } } = open();
+    roomAsk.ask(target, { change: null, lane, figure });
   });
   onLanguage(write);
   const bindings = [1, 2, 3, 4].map((number) => ({

@@ -11,7 +11,8 @@ import { createTrial, isOvertaken, reasonOf } from "./trial.js";
 const $ = (id) => document.getElementById(id);
 
 // lane: the page's own, null where it is about all. send(near, order): makes the change. marking: on the picture.
-export function createPredict({ current, send, past, lane, marking }) {
+// roomAsk: asks those who follow instead.
+export function createPredict({ current, send, past, lane, marking, roomAsk }) {
   const dialog = $("predict-dialog"), form = $("predict-form"), trial = createTrial("predict", past);
   let asked = null, chosen = null, place = 0;   // place: which of the lane's questions
 
@@ -71,6 +72,7 @@ export function createPredict({ current, send, past, lane, marking }) {
     }));
     $("predict-acts").hidden = chosen === null;
     $("predict-mark").hidden = chosen !== null || !marking.canMark(outcome);
+    $("predict-room").hidden = chosen !== null || !roomAsk.mayAsk();
     const lines = chosen === null ? [] : truthWords({ question, chosen, outcome, atClock: clock(atUs) }, say);
     $("predict-truth").replaceChildren(...lines.map((textContent, at) =>
       Object.assign(document.createElement("p"), { textContent, className: at ? "s m" : "verdict" }),
@@ -104,6 +106,10 @@ export function createPredict({ current, send, past, lane, marking }) {
   $("predict-mark").addEventListener("click", () => {
     dialog.close();
     marking.start(asked);
+  });
+  $("predict-room").addEventListener("click", async ({ target }) => {
+    const { change: made, lane: id, question: { figure } } = asked;
+    if (await roomAsk.ask(target, { change: made, lane: id, figure })) dialog.close();
   });
   $("predict-again").addEventListener("click", (event) => {
     place += 1;

@@ -8,7 +8,7 @@ import { fork } from "../base/commands.js";
 import { setText } from "../base/dom.js";
 import { bindKeys } from "../base/keys.js";
 import { refusalOf } from "../base/reasons.js";
-import { send } from "../base/requests.js";
+import { change, remove, send } from "../base/requests.js";
 import { openSocket } from "../feed/socket.js";
 import { createPointer } from "../lesson/pointer.js";
 import { isCalled, queryOf, stepsOf } from "./follow.js";
@@ -23,12 +23,13 @@ const TICK_MS = 1000, SLEPT_MS = 20_000;
 const PRESS = { next: ["next", "step"], back: ["back-frame", "step-back"], pause: ["play"] };
 const PRESENTER = "presenter", VISITOR = "visitor";
 
-// notice, past, link: as createTransport has them.
-export function createRoom({ notice, past, link }) {
+// notice, past, link: as createTransport has them. changed(): the room's question, what is known of its answers, or who
+// one is.
+export function createRoom({ notice, past, link, changed }) {
   const session = createSession(tabStorage(), location, history), strip = $("room-strip");
   const own = { fork: page.urls.fork, lab: page.urls.lab };
   let state = null, role = "", counts = null, socket = null, thing = null, isPointing = false, isOver = false;
-  let isLost = false, applied = { moment: null, chosen: {} };
+  let isLost = false, applied = { moment: null, chosen: {} }, tally = null, answer = null;
 
   const kept = () => session.read();
   const isPresenter = () => role === PRESENTER && state !== null;
@@ -44,8 +45,10 @@ export function createRoom({ notice, past, link }) {
       onMessage(message) {
         if (message.type === "you") meet(message);
         else if (message.type === "counts") counts = message;
+        else if (message.type === "tally") count(message);
         else take(message);
         draw();
+        changed();
       },
       onState(status) {
         isLost = status !== "open";
@@ -59,7 +62,7 @@ export function createRoom({ notice, past, link }) {
   // A code that came by a link, and no seat yet: one is taken.
   async function meet(message) {
     const was = role;
-    ({ role } = message);
+    ({ role, answer } = message);
     session.keep({ presents: role === PRESENTER });
     if (was === PRESENTER && role !== PRESENTER) notice(say("room.taken"), { near: $("room") });
     if (role !== VISITOR) return;
@@ -69,6 +72,11 @@ export function createRoom({ notice, past, link }) {
     } catch (error) {
       notice(refusalOf(error), { near: strip });
     }
+  }
+
+  function count(message) {
+    tally = message;
+    socket.say({ type: "ack", seq: state?.seq ?? 0 });
   }
 
   function take(message) {
@@ -184,7 +192,7 @@ export function createRoom({ notice, past, link }) {
       if (kept().presses === undefined) session.keep({ presses: answer.presses, recalls: answer.recalls });
       draw();
     },
-    ended: () => { isOver = true; draw(); },
+    ended: () => { isOver = true; draw(); changed(); },
     point: startPointing,
   });
   createPresent({
@@ -239,6 +247,7 @@ export function createRoom({ notice, past, link }) {
     point();
     isOver = false;
     draw();
+    changed();
   });
   bindKeys([{ keys: ["o"], says: "room.keys", act: () => !isFollowing() && !isLooking() && (panel.open(), true) }]);
   onLanguage(draw);
@@ -251,5 +260,21 @@ export function createRoom({ notice, past, link }) {
     if (slept && kept() !== null && !document.hidden && !isOver) location.reload();
   }, TICK_MS);
 
+  page.follows = kept() !== null && !kept().looking && !kept().presents;
   if (kept()) connect();
+
+  const ofNow = (message) => (message && message.number === state?.asked?.number ? message : null);
+  return {
+    isPresenter: () => isPresenter() && !isOver, isLooking,
+    // What the room is asked, null where it is not; how it has answered; one's own answer.
+    asked: () => (isOver || kept() === null ? null : state?.asked ?? null),
+    tally: () => ofNow(tally), answer: () => ofNow(answer),
+    ask: (body) => send(`${url()}question/`, body),
+    set: (changes) => change(`${url()}question/`, { number: state.asked.number, ...changes }),
+    putAway: () => remove(`${url()}question/`),
+    give: async (given) => {
+      answer = await send(`${url()}answer/`, { number: state.asked.number, ...given });
+      changed();
+    },
+  };
 }

@@ -1,0 +1,169 @@
+// A question to the room, on everybody's page: its answers, how the room has answered once the presenter shows it, and
+// the truth. Who has a seat answers, the presenter leads.
+//
+//   Predict, or a lesson's frame ─► ask ─► open ─► closed ─► the change is made ─► told
+
+import { onLanguage, page, say, speak } from "../base/chrome.js";
+import { setText } from "../base/dom.js";
+import { refusalOf } from "../base/reasons.js";
+import { clock } from "../base/say.js";
+import { laneName } from "../lane/name.js";
+import { answerWords, orderOf, questionWords, truthWords } from "./asked.js";
+import { momentShown } from "./trial.js";
+
+const $ = (id) => document.getElementById(id);
+const picture = (lane) => document.querySelector(`[data-picture="${CSS.escape(lane)}"]`);
+const LOOK_MS = 50, STOPPED_WITHIN_MS = 2000;
+
+// room: as createRoom gives it. current(), send(near, order), notice, past: as createTransport has them.
+export function createRoomAsk({ room, current, send, notice, past }) {
+  const card = $("room-ask");
+  let drawn = "", number = 0;
+
+  // -- asking ---------------------------------------------------------------------------------------------------------
+
+  // The picture stays as it is while the room answers, and the change is then made at the moment that was asked about.
+  async function stopped(near) {
+    if (past.isShown()) return momentShown(past);
+    if (current().playing && page.owner) await send(near, { kind: "pause_lab", lane: "all" });
+    for (let waited = 0; current().playing && page.owner && waited < STOPPED_WITHIN_MS; waited += LOOK_MS) {
+      await new Promise((done) => setTimeout(done, LOOK_MS));
+    }
+    return { at_us: current().at_us };
+  }
+
+  // change: { kind, consumer }, null for what the lesson orders next. -> whether it is asked.
+  async function ask(near, { change, lane, figure }) {
+    const what = change ? { kind: change.kind, consumer: change.consumer } : { next: "1" };
+    return act(near, async () => room.ask({ ...what, lane, figure, ...await stopped(near) }));
+  }
+
+  async function act(near, doing) {
+    near.setAttribute("aria-busy", "true");
+    try {
+      await doing();
+      return true;
+    } catch (error) {
+      notice(refusalOf(error), { near });
+      return false;
+    } finally {
+      near.removeAttribute("aria-busy");
+    }
+  }
+
+  // -- drawing --------------------------------------------------------------------------------------------------------
+
+  function draw() {
+    const asked = room.asked();
+    card.hidden = asked === null;
+    if (asked === null) {
+      drawn = "";
+      return;
+    }
+    const told = { asked, tally: room.tally(), answer: room.answer(), lead: room.isPresenter() };
+    const key = `${JSON.stringify(told)} ${page.language}`;
+    if (key === drawn) return;
+    drawn = key;
+    if (asked.number !== number) appear(asked);
+    const name = laneName(asked.lane, current(), say);
+    setText($("room-question"), questionWords(asked.question, asked.change, name, say));
+    drawAnswers(told);
+    setText($("room-answered"), told.tally ? say("room.answered", told.tally) : "");
+    const lines = wordsOf(told);
+    $("room-told").replaceChildren(...lines.map((textContent, at) =>
+      Object.assign(document.createElement("p"), { textContent, className: at || !asked.told ? "s" : "verdict" }),
+    ));
+    drawActs(told);
+  }
+
+  function appear(asked) {
+    ({ number } = asked);
+    fold(false);
+    // A phone has one lane of the Stage at a time.
+    document.querySelector(`[data-tab="${CSS.escape(asked.lane)}"]:not([aria-current])`)?.click();
+    const { left, right } = picture(asked.lane)?.getBoundingClientRect() ?? { left: 0, right: 0 };
+    card.dataset.side = left + right > innerWidth ? "left" : "right";
+  }
+
+  function drawAnswers({ asked, tally, answer, lead }) {
+    const { figure, answers } = asked.question, counts = tally?.counts ?? null;
+    const most = Math.max(1, ...(counts ?? []));
+    const isFree = asked.stage === "open" && !lead;
+    $("room-answers").replaceChildren(...answers.map((each, at) => {
+      const button = document.createElement("button"), text = answerWords(figure, each, say);
+      Object.assign(button, { type: "button", className: "btn answer", disabled: !isFree });
+      button.dataset.answer = at;
+      button.setAttribute("aria-pressed", String(answer?.chosen === at));
+      if (asked.told?.truth === at) button.dataset.true = "";
+      if (!counts) {
+        button.textContent = text;
+        return button;
+      }
+      const [bar, word, count] = ["i", "span", "b"].map((tag) => document.createElement(tag));
+      bar.style.inlineSize = `${(100 * counts[at]) / most}%`;
+      word.textContent = text;
+      count.textContent = counts[at];
+      button.setAttribute("aria-label", say("room.answer", { answer: text, count: counts[at] }));
+      button.append(bar, word, count);
+      return button;
+    }));
+  }
+
+  function wordsOf({ asked, answer, lead }) {
+    const chosen = answer?.chosen ?? null;
+    if (asked.told) {
+      const { truth, value, rest_us: restUs, standing } = asked.told;
+      const outcome = { rest_us: restUs, stopped: Array(standing) }, question = { ...asked.question, truth, value };
+      return truthWords({ question, chosen, outcome, atClock: clock(asked.at_us) }, say);
+    }
+    if (asked.stage === "closed") return [say("room.closed")];
+    if (lead) return [say("room.lead")];
+    return [say(chosen === null ? "room.choose" : "room.chosen")];
+  }
+
+  function drawActs({ asked, lead }) {
+    const isOpen = asked.stage === "open", isTold = asked.stage === "told";
+    $("room-acts").hidden = !lead;
+    $("room-bars").hidden = isTold;
+    speak($("room-bars"), asked.bars_shown ? "room.bars_hide" : "room.bars_show");
+    $("room-close").hidden = !isOpen;
+    $("room-tell").hidden = isOpen || isTold;
+    speak($("room-tell"), isMade(asked) ? "predict.make" : "room.tell");
+  }
+
+  // Of a moment of the past a change of one's own would be another branch's: there the truth is told alone.
+  const isMade = (asked) => asked.is_next || !past.isShown();
+
+  function fold(isFolded) {
+    $("room-ask-body").hidden = isFolded;
+    $("room-fold").setAttribute("aria-expanded", String(!isFolded));
+    setText($("room-fold"), isFolded ? "+" : "–");
+    speak($("room-fold"), isFolded ? "room.unfold" : "room.fold", "sayLabel");
+  }
+
+  // -- pressing -------------------------------------------------------------------------------------------------------
+
+  $("room-answers").addEventListener("click", ({ target }) => {
+    const button = target.closest("[data-answer]");
+    if (button) act(button, () => room.give({ chosen: Number(button.dataset.answer) }));
+  });
+  $("room-fold").addEventListener("click", () => fold(!$("room-ask-body").hidden));
+  $("room-bars").addEventListener("click", ({ target }) =>
+    act(target, () => room.set({ bars_shown: !room.asked().bars_shown })));
+  $("room-close").addEventListener("click", ({ target }) => act(target, () => room.set({ stage: "closed" })));
+  $("room-away").addEventListener("click", ({ target }) => act(target, () => room.putAway()));
+  $("room-tell").addEventListener("click", async ({ target }) => {
+    const asked = room.asked();
+    if (asked.is_next) $("next")?.click();
+    else if (isMade(asked)) await make(target, asked);
+    await act(target, () => room.set({ stage: "told" }));
+  });
+
+  async function make(near, { change, lane }) {
+    const isStopped = !current().playing;
+    if (await send(near, { lane, ...orderOf(change) }) && isStopped) await send(near, { kind: "play", lane: "all" });
+  }
+
+  onLanguage(draw);
+  return { ask, draw, mayAsk: () => room.isPresenter() };
+}
