@@ -185,6 +185,19 @@ test("at double speed a virtual second is half a real one, and a change of speed
   assert.equal(freshness.state(true, 0).ms, 0);
 });
 
+test("the time between a worker that died and the next one is gone: its frames are not late for a minute", () => {
+  let now = 0;
+  const freshness = createFreshness(() => now);
+  freshness.opened();
+  for (let place = 1; place <= 5; place += 1) { now = place * 100; freshness.frame(place * 100_000, 1, true, 4); }
+  now = 3100;
+  freshness.frame(600_000, 1, true, 5);
+  assert.deepEqual(freshness.state(true, 0), { state: "live", ms: 0 });
+  now = 3500;
+  freshness.frame(700_000, 1, true, 5);                         // due at 3200
+  assert.equal(freshness.state(true, 0).ms, 300);
+});
+
 test("what the browser needs to draw is part of how old the picture is", () => {
   let now = 0;
   const freshness = createFreshness(() => now);

@@ -1,18 +1,19 @@
 // How old the picture is. The server's virtual clock against ours: the quickest frame of the last minute is taken for
-// the way itself, and the lag is how much later than that a frame comes.
+// the way itself, and the lag is how much later than that a frame comes. Another worker (a newer epoch) goes on from
+// where the last one ended: the time in which nobody had the lab is gone, its frames are not late.
 
 const WINDOW = 600, BEHIND_MS = 1000, SILENT_MS = 3000;
 
 export function createFreshness(now = () => performance.now()) {
-  let offsets = [], arrived = 0, delay = 0, isOpen = false, speed = 1, hasFrame = false;
+  let offsets = [], arrived = 0, delay = 0, isOpen = false, speed = 1, epoch = 0, hasFrame = false;
   return {
     opened() { isOpen = true; offsets = []; },
     closed() { isOpen = false; },
-    frame(atUs, newSpeed, isPlaying) {
+    frame(atUs, newSpeed, isPlaying, newEpoch = 0) {
       arrived = now();
       hasFrame = true;
-      if (newSpeed !== speed || !isPlaying) offsets = [];
-      speed = newSpeed;
+      if (newSpeed !== speed || newEpoch !== epoch || !isPlaying) offsets = [];
+      [speed, epoch] = [newSpeed, newEpoch];
       if (!isPlaying) return;
       const offset = arrived - atUs / 1000 / speed;
       offsets.push(offset);

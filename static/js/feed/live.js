@@ -3,7 +3,8 @@
 
 // start: {epoch, seq, view} that the page was drawn with, so that nothing older is taken. Without it the first snapshot
 // counts. acknowledge(seq): of what is shown, and of what is passed over because it is older: else the server would
-// wait for it. onChange(view, seq, events, isWhole): isWhole: frames may have been missed, and their events with them.
+// wait for it. onChange(view, seq, events, isWhole, epoch): isWhole: frames may have been missed, and their events
+// with them.
 export function createLive({
   applyPatch, requestSnapshot, onChange, acknowledge, start = { epoch: -1, seq: -1, view: null },
 }) {
@@ -16,12 +17,12 @@ export function createLive({
       ({ view, seq } = message);
       epoch = from;
       asked = false;
-      onChange(view, seq, [], true);
+      onChange(view, seq, [], true, epoch);
       acknowledge(seq);
     } else if (message.from_seq === seq && view !== null) {
       [view, seq] = [applyPatch(view, message.patch), message.seq];
       epoch = from;
-      onChange(view, seq, message.events ?? []);
+      onChange(view, seq, message.events ?? [], false, epoch);
       acknowledge(seq);
     } else if (message.seq <= seq) {
       acknowledge(message.seq); // it is in the snapshot already

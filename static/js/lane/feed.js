@@ -22,8 +22,8 @@ export function createFeed({ freshness, notice, near, current, take, past, hear 
     start: { epoch: page.epoch, seq: page.seq, view: current() },
     requestSnapshot: (unanswered) => socket.askSnapshot(unanswered),
     acknowledge: (seq) => socket?.acknowledge(seq),
-    onChange(view, seq, events, isWhole) {
-      freshness.frame(view.at_us, view.speed, view.playing);
+    onChange(view, seq, events, isWhole, epoch) {
+      freshness.frame(view.at_us, view.speed, view.playing, epoch);
       const reason = refusalIn(events.filter((event) => !hear(event)), page.language);
       if (reason !== null) notice(say("notice.refused", { reason }), { near });
       gone.frame();

@@ -197,10 +197,10 @@ const receive = createLive({
   applyPatch,
   requestSnapshot: (unanswered) => socket.askSnapshot(unanswered),
   acknowledge: (seq) => socket?.acknowledge(seq),
-  onChange(newView, newSeq, events, isWhole) {
+  onChange(newView, newSeq, events, isWhole, epoch) {
     const reason = refusalIn(events, page.language);
     if (reason !== null) controls.notice(say("notice.refused", { reason }), { near: $("add") });
-    freshness.frame(newView.at_us, newView.speed, newView.playing);
+    freshness.frame(newView.at_us, newView.speed, newView.playing, epoch);
     if (past.hear(newView, newSeq, events, isWhole)) take(newView, newSeq);
   },
 });

@@ -52,6 +52,15 @@ test("a worker that lost the lab is not believed", () => {
   assert.deepEqual(seen, [[5, 50], [6, 60]]);
 });
 
+test("whoever hears a view learns whose it is", () => {
+  const told = [];
+  const receive = createLive({
+    applyPatch, acknowledge() {}, requestSnapshot() {}, onChange: (...all) => told.push([all[3], all[4]]),
+  });
+  for (const message of [snapshot(5, 50, 2), frame(5, 6, 60, 2), snapshot(7, 70, 3)]) receive(message);
+  assert.deepEqual(told, [[true, 2], [false, 2], [true, 3]]);
+});
+
 test("a snapshot of a newer epoch counts even if its number is smaller", () => {
   const { receive, seen } = live();
   for (const message of [snapshot(50, 1, 1), snapshot(40, 2, 2)]) receive(message);
