@@ -111,6 +111,10 @@ def test_a_link_opens_the_page_the_moment_and_what_was_chosen(
     for same in ("#clock", "#state-hash", "#position", "#verbs-about"):
         assert guest.text_content(same) == page.text_content(same), same
     expect(guest.locator("body")).to_have_attribute("data-twins", "")
+    guest.keyboard.press("l")
+    expect(guest.locator("#behind")).not_to_be_visible()
+    guest.goto(link)  # in the page that is open: only what follows # is another
+    expect(guest.locator("#clock")).to_have_text(page.text_content("#clock") or "", timeout=ANSWERS_MS)
 
 
 def test_a_paused_lab_names_its_state_and_the_same_moment_has_it_again(page: Page) -> None:

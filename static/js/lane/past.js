@@ -52,6 +52,12 @@ export function createPast() {
     chosen = null;
   }
 
+  // A link to another moment of the page that is open: only what follows # is another.
+  addEventListener("hashchange", () => {
+    link = fromHash(location.hash);
+    if (link.moment && now) openLink();
+  });
+
   const paceOf = ({ changing }) => way?.speed ?? ((changing && atChanges) || speed);
 
   function show(picture, events = []) {
