@@ -33,6 +33,7 @@ def main(arguments):
             prepare_studies()
         return 0
     lock = os.path.join(ROOT, name)
+    print(f"Installing {name} into {VENV}: once, and this may take some minutes ...", flush=True)
     failed = with_uv(lock) if shutil.which("uv") else with_pip(lock)
     if failed:
         print(failed, file=sys.stderr)

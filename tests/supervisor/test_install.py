@@ -186,3 +186,18 @@ def test_a_python_that_does_not_run_or_is_another_version_is_not_the_right_one(r
         lambda command, **_rest: (_ for _ in ()).throw(subprocess.CalledProcessError(1, command)),
     )
     assert not install.has_right_python()
+
+
+def test_a_first_start_says_what_takes_so_long(root, monkeypatch, capsys):
+    monkeypatch.setattr(install, "with_uv", lambda lock: "no network")
+    monkeypatch.setattr(install, "with_pip", lambda lock: "no network")
+    assert install.main([]) == 1
+    said = capsys.readouterr()
+    assert said.out.startswith("Installing requirements.lock into ") and said.err == "no network\n"
+
+
+def test_a_start_that_installs_nothing_says_nothing(installed, monkeypatch, capsys):
+    install.stamp("requirements.lock")
+    monkeypatch.setattr(install, "has_classes", lambda: True)
+    assert install.main([]) == 0
+    assert capsys.readouterr() == ("", "")
