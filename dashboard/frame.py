@@ -23,9 +23,6 @@ TABS: tuple[tuple[str, str, Callable[[Json], bool]], ...] = (
     ("break", "lab-break", lambda lane: True),
 )
 
-ROOM = 8
-"""Tabs for which a bar of 1280 px has room beside two buttons; with more, Break it is reached from Settings."""
-
 
 def frame_context(lab: Lab, view: Json, item: str, words: dict[str, str], lane: str | None = None) -> Json:
     """The frame of a page of this lab. item: which page it is; lane: of which of the lab's lanes, None on the
@@ -34,8 +31,6 @@ def frame_context(lab: Lab, view: Json, item: str, words: dict[str, str], lane: 
     for name, route, is_of in TABS:
         lanes = [each for each in view["lane_order"] if is_of(view["lanes"][each])]
         if not lanes or (name == "compare" and len(lanes) < 2):
-            continue
-        if name == "break" and item != name and len(tabs) > ROOM:
             continue
         query = "" if name == "compare" else lane_query(view, lane if lane in lanes else lanes[0])
         tabs.append({"id": name, "url": reverse(route, args=[lab.pk]) + query, "is_current": item == name})

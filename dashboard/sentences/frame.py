@@ -8,6 +8,7 @@ FRAME = {
     "frame.to_labs": _("Labs"),
     "frame.to_learn": _("Learn"),
     "frame.pages": _("Pages of this lab"),
+    "frame.more_tabs": pgettext_lazy("pages", "{count} more"),
     "frame.rename": _("Rename this lab"),
     "frame.name": _("Name of the lab: Enter saves, Escape leaves"),
     "frame.stage": _("Stage"),

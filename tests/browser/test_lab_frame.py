@@ -1,5 +1,6 @@
 """What stands around every page of a lab, and is the same on all of them."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 from uuid import uuid4
@@ -8,6 +9,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.conftest import post, wait_frame
+from tests.browser.test_axe import AXE, FINDINGS
 from tests.supervisor.site import SupervisedSite
 
 Profile = Callable[..., BrowserContext]
@@ -23,6 +25,10 @@ PAGES = [
     "compare/",
 ]
 TABS = ["stage", "pulsar", "cluster", "groups", "log", "tubemq", "rabbitmq", "code", "compare"]
+IS_WHOLE = """tab => {
+  const [inner, outer] = [tab, tab.parentElement].map((one) => one.getBoundingClientRect());
+  return inner.left >= outer.left && Math.floor(inner.right) <= outer.right;
+}"""
 SIZES = {"large": (1440, 900), "projector": (1280, 720), "phone": (390, 844)}
 
 
@@ -107,6 +113,24 @@ def test_tabs_lead_to_all_pages_of_the_lab_and_stand_in_one_place_on_each(
             assert places.setdefault(part, box(lab, part)) == box(lab, part), (name, part)
     lab.click(".lab-name a")
     expect(lab).to_have_url(f"{site.url}labs/")
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_tabs_without_room_are_counted_and_listed(lab: Page, site: SupervisedSite, width: int) -> None:
+    lab.set_viewport_size({"width": width, "height": 720})
+    lab.goto(demo(lab, site))
+    expect(lab.locator("#more-tabs")).to_have_text(re.compile(r"^[1-9] more$"))
+    lab.click("#more-tabs")
+    listed = lab.locator("#tab-menu a")
+    expect(listed.first).to_be_focused()
+    expect(lab.locator("#more-tabs")).to_have_text(f"{listed.count()} more")
+    lab.evaluate(AXE)
+    assert lab.evaluate(FINDINGS) == []
+    listed.get_by_text("Break it").click()
+    expect(lab).to_have_url(re.compile("/break/"))
+    current = lab.locator(".lab-tabs [aria-current]")
+    expect(current).to_have_text("Break it")
+    assert current.evaluate(IS_WHOLE)
 
 
 def test_the_owner_changes_the_name_in_place_and_a_refusal_stands_at_the_field(

@@ -1,4 +1,4 @@
-// The bar of a lab on all its pages: its name, which its owner changes in place.
+// The bar of a lab on all its pages: its name, which its owner changes in place, and its tabs.
 
 import { onLanguage, page, say } from "../base/chrome.js";
 import { Refusal } from "../base/commands.js";
@@ -6,6 +6,7 @@ import { clearErrors, showErrors } from "../base/field_errors.js";
 import { labTitle } from "../base/lab_title.js";
 import { refusalOf } from "../base/reasons.js";
 import { change } from "../base/requests.js";
+import { createTabMenu } from "./tab_menu.js";
 
 const $ = (id) => document.getElementById(id);
 
@@ -53,6 +54,7 @@ export function createLabBar({ notice, onNamed }) {
       else notice(refusalOf(error), { near: input });
     }
   });
+  createTabMenu();
   onLanguage(write);
   write();                                              // a visitor's own copy has come in place of the demo
   return { open };
