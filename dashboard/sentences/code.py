@@ -8,6 +8,7 @@ CODE = {
     "code.again": _("Last run"),
     "code.again_title": _("Looks for its last run up to the moment shown"),
     "code.ran": _("Ran last at {time}."),
+    "code.never": _("It has not run yet."),
     "code.none": _("It has not run since {time}, as far as was looked back."),
     "code.steps": _("Step by step"),
     "code.before": _("Back"),

@@ -12,7 +12,8 @@ FIDELITY = {
     "fidelity.title": _("Fidelity"),
     "fidelity.sub": _(
         "The original systems were run, and their answers recorded. The same questions go to the core at each "
-        "commit; an answer that differs fails the build."
+        "commit; an answer that differs and is not "
+        "named below fails the build."
     ),
     "fidelity.sum": _("{met} of {recorded} recorded answers are met."),
     "fidelity.command": _("Count them again:"),

@@ -174,7 +174,7 @@ LOG = {
     "log.scan_label": _("Batches of one index gap, bytes to scale"),
     "log.message.offset_below_start": _("Offset {target} is gone: the log starts at {start}."),
     "log.message.offset_at_end": _("Offset {target} is the next one to be written: nothing is there yet."),
-    "log.message.offset_beyond_end": _("Offset {target} is beyond the end of the log, {end}."),
+    "log.message.offset_beyond_end": _("Offset {target} is beyond the log end offset, {end}."),
     "log.message.time_beyond_last": _("Every record is earlier than {target}."),
     "log.message.not_found": _("No record at or after {target} was found."),
     "log.message.missed": _(

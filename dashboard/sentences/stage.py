@@ -96,13 +96,14 @@ STAGE = {
     "caption.set_algorithm": _("{lane} now uses {algorithm}; its history was replayed."),
     "sub": _(
         "{record_count} {records_noun}, {key_count} {keys_noun}, {consumer_count} "
-        "{consumer_count?consumer|consumers}. Each lane shares them its own way."
+        "{consumer_count?consumer|consumers}."
     ),
     "sub.silent": _(
         "{record_count} {records_noun}, {key_count} {keys_noun}, {consumer_count} "
         "{consumer_count?consumer|consumers}, {silent_count} of them "
-        "silent. Each lane shares them its own way."
+        "silent."
     ),
+    "sub.lanes": _("Each lane shares them its own way."),
     "sub.unnoticed": _("Not noticed yet: {waiting} still {count?counts|count} on it."),
     "sub.noticed": _("Noticed by {noticed}; {waiting} {count?waits|wait}."),
     "sub.unknown": _("It had not registered with {lanes} yet, so its crash will not be noticed there."),
@@ -112,13 +113,13 @@ STAGE = {
     "list.semicolon": _("; "),
     "list.named": _("{name}: {what}"),
     "list.and": _("{first} and {last}"),
-    "noun.flights": _("flights"),
-    "noun.records": _("records"),
-    "noun.tail_number": _("tail numbers"),
-    "noun.carrier": _("carriers"),
-    "noun.route": _("routes"),
-    "noun.origin": _("airports"),
-    "noun.keys": _("keys"),
+    "noun.flights": _("{count?flight|flights}"),
+    "noun.records": _("{count?record|records}"),
+    "noun.tail_number": _("{count?tail number|tail numbers}"),
+    "noun.carrier": _("{count?carrier|carriers}"),
+    "noun.route": _("{count?route|routes}"),
+    "noun.origin": _("{count?airport|airports}"),
+    "noun.keys": _("{count?key|keys}"),
     "add": _("Add consumer"),
     "add.ten": _("Add ten"),
     "add.where": _("in all lanes"),

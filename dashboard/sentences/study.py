@@ -380,6 +380,8 @@ STUDY = {
     "compare.a": _("first study"),
     "compare.b": _("second study"),
     "compare.pick": _("Choose two finished studies."),
+    "compare.too_few": _("Two finished studies are compared here; you have {count?one|{count}}."),
+    "compare.to_analyze": _("Start a study"),
     "compare.go": _("Compare"),
     "compare.swap": _("Swap"),
 }

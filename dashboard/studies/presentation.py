@@ -74,8 +74,9 @@ def head(result: Json, ranking: Sequence[Json], words: Words) -> dict[str, str]:
     noun = f"noun.{source.get('key')}"
     facts = _say(
         words, "study.facts",
-        records=workload["records"], noun=words["noun.flights" if is_flights else "noun.records"],
-        keys=workload["keys"], keys_noun=words[noun if is_flights and noun in words else "noun.keys"],
+        records=workload["records"], keys=workload["keys"],
+        noun=_say(words, "noun.flights" if is_flights else "noun.records", count=workload["records"]),
+        keys_noun=_say(words, noun if is_flights and noun in words else "noun.keys", count=workload["keys"]),
         strategies=len(strategies), changes=len(steps) - 1,
     )  # fmt: skip
     if first is None:

@@ -66,6 +66,7 @@ PICTURES = {
     "picture.queue": _("queue {name}"),
     "picture.ready": _("{ready} ready"),
     "picture.head": _("head waits for an ack"),
+    "picture.no_consumer": _("no consumer"),
     "picture.gauges": _("one cell per consumer: what it holds"),
     "picture.empty": _("empty: nothing waits"),
     "picture.none_ready": _("none ready, {unacked} unacked"),

@@ -39,9 +39,9 @@ export function head(result, ranking, words) {
         : "study.best";
   const counts = steps.map(({ members }) => members.length), low = Math.min(...counts), high = Math.max(...counts);
   const facts = say("study.facts", {
-    records: workload.records, noun: say(isFlights ? "noun.flights" : "noun.records"), keys: workload.keys,
-    keys_noun: say(isFlights && words[`noun.${key}`] ? `noun.${key}` : "noun.keys"), strategies: strategies.length,
-    changes: steps.length - 1,
+    records: workload.records, keys: workload.keys, strategies: strategies.length, changes: steps.length - 1,
+    noun: say(isFlights ? "noun.flights" : "noun.records", { count: workload.records }),
+    keys_noun: say(isFlights && words[`noun.${key}`] ? `noun.${key}` : "noun.keys", { count: workload.keys }),
   });
   return {
     title: first

@@ -74,7 +74,7 @@ function draw() {
   document.querySelector(".ran").toggleAttribute("data-none", call === null);
   setText($("when"), call
     ? say("code.ran", { time: clock(call.at_us), lane: $("of").selectedOptions[0].textContent })
-    : say("code.none", { time: clock(run.since_us) }));
+    : run.since_us === 0 ? say("code.never") : say("code.none", { time: clock(run.since_us) }));
   drawLines(source, call);
   if (call) drawStep();
 }

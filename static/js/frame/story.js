@@ -35,9 +35,10 @@ function linesOf(view, say, mine, lane) {
   const isStart = view.caption.code === "start", what = happened(view, say, lane), means = meaning(view, say, lane);
   const rank = silentOf(view, lane).length ? BROKEN : isStart ? IDLE : CHANGED;
   // what to press is said where it can be pressed
-  if (!mine) return isStart && lane !== null ? [sub(view, say), overloads(view, say, lane)] : [what, means];
+  if (!mine) return isStart && lane !== null ? [sub(view, say, false), overloads(view, say, lane)] : [what, means];
   const beside = isStart ? means : what;
-  if (mine.rank <= rank) return [mine.what, mine.means || (beside === mine.what ? sub(view, say) : beside)];
+  const rest = beside === mine.what ? sub(view, say, lane === null) : beside;
+  if (mine.rank <= rank) return [mine.what, mine.means || rest];
   return [what, mine.rank === WAITING ? sentences([mine.what, mine.means].filter(Boolean)) : mine.what];
 }
 
@@ -62,7 +63,7 @@ function happened(view, say, lane) {
 function meaning(view, say, lane) {
   const silent = silentOf(view, lane), { code } = view.caption;
   if (silent.length && code !== "crash") return noticedBy(view, say, silent[silent.length - 1], lane);
-  return (code === "crash" ? "" : overloads(view, say, lane)) || sub(view, say);
+  return (code === "crash" ? "" : overloads(view, say, lane)) || sub(view, say, lane === null);
 }
 
 // "6 records/s more come in than three consumers handle", with the lanes where that is so, unless it is in all.

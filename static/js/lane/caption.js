@@ -47,16 +47,19 @@ export function caption(view, say) {
   return say(`caption.${code}`, params);
 }
 
-// The line below the caption: after a crash who has noticed it so far, else what flows.
-export function sub(view, say) {
+// The line below the caption: after a crash who has noticed it so far, else what flows. isOfAll: on a page of all
+// lanes.
+export function sub(view, say, isOfAll = true) {
   const { code, params } = view.caption;
   if (code === "crash") return noticedBy(view, say, params.consumer, params.lane);
   const flights = view.workload.kind === "flights", silent = silentInAll(view).length;
-  return say(silent ? "sub.silent" : "sub", {
+  const noun = (code, count) => say(`noun.${code}`, { count });
+  const flows = say(silent ? "sub.silent" : "sub", {
     record_count: view.record_count, key_count: view.key_count, consumer_count: view.consumer_count + silent,
-    silent_count: silent, records_noun: say(flights ? "noun.flights" : "noun.records"),
-    keys_noun: say(flights ? `noun.${view.workload.key}` : "noun.keys"),
+    silent_count: silent, records_noun: noun(flights ? "flights" : "records", view.record_count),
+    keys_noun: noun(flights ? view.workload.key : "keys", view.key_count),
   });
+  return isOfAll && view.lane_order.length > 1 ? sentences([flows, say("sub.lanes")]) : flows;
 }
 
 // Consumers that are silent in a lane and alive in none: brokers still count them.

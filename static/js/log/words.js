@@ -118,7 +118,7 @@ export function message(lookup, folder, say) {
   }
   if (!lookup.message) return "";
   const params = {
-    target: target(lookup), start: number(folder.start_offset), end: number(plus(folder.end_offset, -1)),
+    target: target(lookup), start: number(folder.start_offset), end: number(folder.end_offset),
   };
   for (const name of ["found", "kafka_found"]) params[name] = number(lookup[name] ?? NONE);
   return say(MESSAGES.has(lookup.message) ? `log.message.${lookup.message}` : "log.message.other", params);

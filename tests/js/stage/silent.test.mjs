@@ -49,10 +49,11 @@ test("the line below the title counts a silent consumer, as the brokers do, and 
   view.caption = { code: "join", params: { consumer: "c2" } };
   view.consumer_count = 1;
   const words = { "sub.silent": "{consumer_count}, {silent_count} silent", sub: "{consumer_count}" };
-  assert.equal(sub(view, speaker(words)), "2, 1 silent");
+  assert.equal(sub(view, speaker(words), false), "2, 1 silent");
+  assert.equal(sub(view, speaker(words)), "2, 1 silent sub.lanes", "on a page of all lanes");
   view.lanes.kafka.consumers.c1.state = "live";
   assert.equal(
-    sub(view, speaker(words)),
+    sub(view, speaker(words), false),
     "1",
     "alive in one lane, it is among those that are counted already",
   );

@@ -144,6 +144,16 @@ test("an empty queue says that it is empty, or that all is in somebody's hands",
   assert.match(hint(), /^picture\.empty/);
 });
 
+test("what waits for a consumer is not said to wait for an acknowledgement", () => {
+  const lane = structuredClone(stage().lanes.rabbitmq);
+  lane.picture.head = lane.picture.head.slice(0, 3);
+  const hint = () => queueDispatch.layout(lane, { say, at: 0 }).find(({ id }) => id === "hint").text;
+  assert.match(hint(), /^picture\.head/);
+  for (const consumer of Object.values(lane.consumers)) consumer.state = "gone";
+  lane.picture.in_flight = {};
+  assert.match(hint(), /^picture\.no_consumer/);
+});
+
 test("before the first record the strip has its lines and no mark, the timeline its line, the chart an axis", () => {
   const view = { ...stage(), recent: {}, timeline: {}, history: {}, at_us: 0 };
   const strip = stream.layout(view, { width: 640, say });

@@ -31,9 +31,8 @@ export function layout(lane, { say, at, height = TALL }) {
       text: picture.unacked ? say("picture.none_ready", { unacked: picture.unacked }) : say("picture.empty"),
     });
   } else if (picture.head.length < 9) {
-    shapes.push({
-      id: "hint", tag: "text", x: 0, y: 37, class: "m", text: say(isTurns ? "picture.permits" : "picture.head"),
-    });
+    const waits = !names.length ? "picture.no_consumer" : isTurns ? "picture.permits" : "picture.head";
+    shapes.push({ id: "hint", tag: "text", x: 0, y: 37, class: "m", text: say(waits) });
   }
   picture.head.forEach(({ record, redelivered }, index) => {
     const x = WIDTH - 10 - index * 14;
