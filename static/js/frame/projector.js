@@ -9,11 +9,14 @@ import { drawingsOf, gather, make } from "../take/picture.js";
 
 const EVERY_MS = 200;
 const $ = (id) => document.getElementById(id);
-// One picture of a panel: the largest. A chart has letters of its own size, and is for one reader.
+// One picture of a panel: the largest, with its columns' names. A chart has letters of its own size, and is for one
+// reader.
 const sizeOf = (svg) => svg.clientWidth * svg.clientHeight;
-const picturesOf = (panel) =>
-  drawingsOf(panel).filter((svg) => !svg.closest(".plot"))
-    .sort((one, other) => sizeOf(other) - sizeOf(one)).slice(0, 1);
+const picturesOf = (panel) => {
+  const all = drawingsOf(panel).filter((svg) => !svg.closest(".plot"));
+  const largest = [...all].sort((one, other) => sizeOf(other) - sizeOf(one))[0];
+  return all.filter((svg) => svg === largest || svg.hasAttribute("data-heads"));
+};
 const button = (className, textContent) =>
   Object.assign(document.createElement("button"), { type: "button", className, textContent });
 

@@ -129,7 +129,9 @@ function drawSequence(now) {
   const isLow = document.body.hasAttribute("data-projector") && innerHeight <= 800;
   tall = Math.max(tall, Math.min(isPhone() ? TALL_PHONE : TALL, Math.max(SHORT, needed(now, shown))));
   const height = isLow ? SHORT : tall;                     // a low room has the newest messages, in larger letters
-  const made = sequence(now, { ...shown, height, chosen: looked ?? kept });
+  // In the past there may be less than what is there now: it stands at the top.
+  const drawn = past.isLooking() && !isLow ? Math.min(tall, Math.max(SHORT, needed(now, shown))) : height;
+  const made = sequence(now, { ...shown, height: drawn, chosen: looked ?? kept });
   picture.style.setProperty("width", `${made.width}px`);
   picture.setAttribute("height", height);
   picture.setAttribute("aria-label", say("groups.sequence_label"));
