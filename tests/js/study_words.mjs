@@ -1,5 +1,5 @@
-// Reads {result, ranking, verdict, feasibility, words} from standard input and prints what analyze/result.js says: for the test that
-// holds it against study_presentation.py.
+// Reads {result, ranking, verdict, feasibility, words} from standard input and prints what analyze/result.js says: for
+// the test that holds it against study_presentation.py.
 import { readFileSync } from "node:fs";
 
 import { feasibleWords } from "../../static/js/analyze/advice.js";

@@ -28,7 +28,8 @@ import { createWeights } from "./weights.js";
 const $ = (id) => document.getElementById(id);
 const notice = createNotice($("notice")), fail = (error, near) => notice(refusalOf(error), { near });
 const askDelete = createDelete({ onGone: () => location.assign(page.urls.analyze) });
-let study = page.study, result = null, ranking = null, verdict = null, feasibility = null, picked = null, step = 0, how = "connecting";
+let study = page.study, result = null, ranking = null, verdict = null, feasibility = null, picked = null, step = 0;
+let how = "connecting";
 
 // -- how far it is ----------------------------------------------------------------------------------------------------
 
