@@ -73,7 +73,7 @@ def test_what_is_wrong_is_said_at_its_field_behind_its_tab_and_nothing_is_made(n
     new.click("#lane-tab-1")
     new.locator(".of-lane:not([hidden]) [data-setting=acks]").select_option("1")
     new.locator(".of-lane:not([hidden]) [data-setting=idempotence]").select_option("true")
-    expect(new.locator("#judged")).to_have_text("One setting is wrong: see the field.")
+    expect(new.locator("#judged")).to_have_text("A setting is wrong: see its field.")
     new.click("#lane-tab-0")
     new.click("#make")
     wrong = new.locator(".of-lane:not([hidden]) .bad")

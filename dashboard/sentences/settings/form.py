@@ -67,7 +67,9 @@ FORM = {
     "settings.new.copy": _("Copy as"),
     "settings.new.copied": _("Copied. It makes exactly this lab."),
     "settings.new.by_hand": _("Copy this text:"),
-    "settings.new.wrong": _("{count?One setting is|{count} settings are} wrong: see the field."),
+    "settings.new.wrong": _(
+        "{count?A setting is|{count} settings are} wrong: see {count?its field|the fields}."
+    ),
     "settings.new.right": _("All settings are valid."),
     "settings.new.keys_kept": _("keys of a study"),
     "settings.new.commands": _("A program sends commands with the owner_token of the answer: the API."),
