@@ -40,6 +40,13 @@ from dashboard.sentences import catalogue
 SECONDS = (5, 80)
 KAFKA_PAGES = {"nothing_lost": "kafka/cluster/", "one_owner": "kafka/groups/"}
 """Where a lab shows how such a promise broke; others on the Stage."""
+WHY = {
+    "nothing_lost": "total:lost",
+    "key_order": "total:out_of_order",
+    "nothing_redelivered": "total:redelivered",
+    "pause_at_most": "figure:paused",
+}
+"""What "Why?" is about where such a promise broke; of others it is about the lane's last change."""
 _FIELDS = ("lane", "promise", "may", "lasts_s", "seconds", "seed")
 
 
@@ -100,6 +107,7 @@ def search_get(*, lab_id: str) -> Json:
         "is_broken": is_over and search is not None and search.broken is not None,
         "schedule": [],
         "opens": "",
+        "why": "",
         "moment_us": None,
         "reason": _(found["reason"]) if found["reason"] else "",
     }
@@ -107,6 +115,7 @@ def search_get(*, lab_id: str) -> Json:
         faults = search.broken.schedule
         shown["schedule"] = [{"at_us": fault.at_us, **fault_said(fault)} for fault in faults]
         shown["moment_us"] = search.moment_us
+        shown["why"] = WHY.get(search.case.promise.kind, f"lane:{search.case.lane.id}")
         if search.case.lane.model == "kafka":
             shown["opens"] = KAFKA_PAGES.get(search.case.promise.kind, "")
     return shown

@@ -52,7 +52,7 @@ def test_a_promise_is_broken_and_opens_at_the_moment_when_it_broke(broken: Page)
     expect(page.locator("#schedule [data-broken]")).to_contain_text("承诺在此刻被打破")
     page.click("header >> text=English")
     page.click("#open")
-    page.wait_for_url(re.compile(r"/lab/[\w-]+/$"))
+    page.wait_for_url(re.compile(r"/lab/[\w-]+/\?why="))
     page.wait_for_function(
         "us => !window.highwater.view().playing && window.highwater.view().at_us === us",
         arg=round(moment * 1_000_000),
@@ -60,8 +60,9 @@ def test_a_promise_is_broken_and_opens_at_the_moment_when_it_broke(broken: Page)
     )
     assert page.evaluate("() => window.highwater.view().lanes.rabbitmq.lag") > 60
     expect(page.locator("#lab-name")).to_have_text("never more than 60 waiting records")
-    page.keyboard.press("y")
-    expect(page.locator("#why")).to_be_visible()
+    expect(page.locator("#why-says")).to_contain_text("The lane’s last change", timeout=SEARCH_MS)
+    expect(page.locator("#why-says")).to_contain_text("as of 0:")
+    save(page, "break-why")
 
 
 def test_a_search_is_cancelled(broken: Page) -> None:

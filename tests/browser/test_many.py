@@ -107,3 +107,41 @@ def test_a_crash_is_named_and_every_partition_has_its_cell(
     foot = page.locator("#kafka .foot").bounding_box()
     assert bar and foot and foot["y"] + foot["height"] <= bar["y"]
     save(page, f"many-{count}-1280")
+
+
+def test_pages_of_one_lane_list_three_by_the_same_rule_and_open_the_list_of_all(
+    profile: Profile, site: SupervisedSite
+) -> None:
+    page = opened(profile, site, 128)
+    page.click("#play")
+    expect(page.locator("#fresh")).to_have_attribute("data-state", "paused")
+    lab = page.url
+    for path, rows, first in (
+        ("pulsar/", "#consumers tr:not(.why)[data-name]", "data-name"),
+        ("kafka/groups/", "#members [data-member]:not([data-member='@coordinator'])", "data-member"),
+    ):
+        page.goto(lab + path)
+        expect(page.locator(rows)).to_have_count(3)
+        rest = page.locator("#all-consumers")
+        found = re.fullmatch(r"and 125 more: (.*)", rest.inner_text())
+        assert found and sum(int(number) for number in re.findall(r"\d+", found[1])) == 125
+        rest.click()
+        dialog = page.locator("#roster")
+        expect(dialog.locator("[data-pick]")).to_have_count(128)
+        dialog.get_by_label("Find a consumer").fill("c77")
+        dialog.locator("[data-pick=c77]").click()
+        expect(dialog).to_be_hidden()
+        pressed = page.locator(f"{rows.split(' ')[0]} [aria-pressed=true]")
+        expect(pressed).to_contain_text("c77")
+        expect(page.locator(rows)).to_have_count(3)
+        assert page.locator(rows).first.get_attribute(first)
+        save(page, f"many-{path.strip('/').replace('/', '-')}")
+    # A table of more rows than fit says how many there are, and shows them.
+    page.keyboard.press("t")
+    table = page.locator("#members-twin")
+    expect(table.locator("tbody tr")).to_have_count(60)
+    every = page.locator("[data-all-rows=members-twin]")
+    expect(every).to_have_text("Show all 128 rows")
+    every.click()
+    expect(table.locator("tbody tr")).to_have_count(128)
+    expect(every).to_have_text("Show the first 60 rows")

@@ -106,6 +106,20 @@ def asked(page: Page, lane: str, change: str) -> None:
     assert question <= stood["top"] + 1, "the question hides nothing of the lanes"
 
 
+def test_on_a_phone_the_question_hides_no_more_than_the_story(page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.keyboard.press("q")
+    page.select_option("#predict-form [name=lane]", "kafka")
+    page.click("#predict-form .go")
+    page.click("#predict-mark", timeout=WORKED_OUT_MS)
+    expect(page.locator("#marking-form")).to_be_visible()
+    form, tabs = (page.locator(each).first.bounding_box() for each in ("#marking-form", "[data-tab]"))
+    assert form and tabs and form["y"] + form["height"] <= tabs["y"]
+    high = "() => { const it = document.querySelector('#marking-form'); return it.scrollHeight - it.clientHeight; }"
+    assert page.evaluate(high) <= 0
+    save(page, "marking-390")
+
+
 def test_partitions_are_marked_on_the_picture_and_judged(page: Page) -> None:
     asked(page, "kafka", "leave c2")
     expect(page.locator("#marking-ask")).to_contain_text("Which of the 12 partitions")

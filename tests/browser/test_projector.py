@@ -45,6 +45,15 @@ def letters(page: Page) -> list[float]:
     return found
 
 
+def captions(page: Page) -> list[float]:
+    """The letters' sizes of the story's two sentences and of the picture's name, in pixels."""
+    found: list[float] = page.evaluate(
+        """() => ["#story-what", "#story-means", ".projector h2"].map((one) =>
+          parseFloat(getComputedStyle(document.querySelector(one)).fontSize))"""
+    )
+    return found
+
+
 def wait_letters(page: Page, least: float) -> None:
     """The page below is drawn narrower, and then copied again."""
     for _ in range(50):
@@ -65,7 +74,7 @@ def test_it_shows_one_picture_and_its_caption_large_on_every_page_of_a_lab(lab: 
     shown = lab.locator(".projector")
     expect(shown.locator("h2")).to_have_text(name)
     expect(lab.locator("#main > :not(#story):not([inert])")).to_have_count(0)
-    assert lab.eval_on_selector("#story-what", "one => getComputedStyle(one).fontSize") == "32px"
+    assert captions(lab) == [32, 32, 32]
     lab.wait_for_function(
         "() => document.querySelector('.projector .shown').shadowRoot.querySelector('svg text')"
     )
@@ -75,9 +84,30 @@ def test_it_shows_one_picture_and_its_caption_large_on_every_page_of_a_lab(lab: 
     save(lab, f"projector-{path.strip('/').replace('/', '-') or 'stage'}")
     lab.set_viewport_size({"width": 1280, "height": 720})
     wait_letters(lab, least_low)
+    assert captions(lab) == [32, 32, 32]
     lab.keyboard.press("p")
     expect(shown).to_be_hidden()
     expect(lab.locator("[inert]")).to_have_count(0)
+
+
+@pytest.mark.parametrize(("width", "height"), [(1920, 1080), (1280, 720)])
+def test_a_long_sentence_is_as_large_and_whole(lab: Page, width: int, height: int) -> None:
+    lab.set_viewport_size({"width": width, "height": height})
+    lab.keyboard.press(" ")
+    expect(lab.locator("#play")).to_have_attribute("data-say-label", "play")
+    lab.keyboard.press("p")
+    expect(lab.locator(".projector")).to_be_visible()
+    held = lab.evaluate(
+        """() => {
+          const means = document.getElementById("story-means");
+          means.textContent = "Each works out its own share from the same map, and a broker takes one owner. ".repeat(2);
+          means.setAttribute("data-long", "");
+          const { fontSize } = getComputedStyle(means), shown = document.querySelector(".projector");
+          return [parseFloat(fontSize), means.scrollHeight <= means.clientHeight + 1,
+            means.getBoundingClientRect().bottom <= shown.getBoundingClientRect().top];
+        }"""
+    )
+    assert held == [32, True, True]
 
 
 def test_it_follows_the_lab_and_goes_through_the_pages_pictures(lab: Page) -> None:

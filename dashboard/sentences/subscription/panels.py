@@ -105,6 +105,7 @@ PANELS = {
         "{points} points in {space} slots. Outside now, inside before the last change; between them what "
         "changed hands."
     ),
+    "subscription.ticks_left_out": _("More than {most} points: no tick is drawn for each."),
     "subscription.space_words.ranges": _("{space} slots, to scale; between the bars what changed hands."),
     "subscription.gap_words.3.2": _(
         "A gap between two ranges of one consumer is that consumer's; a key in any other gap waits."

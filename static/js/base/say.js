@@ -20,6 +20,9 @@ export function halfUp(value, digits = 0) {
 
 export const figure = (value, digits) => (value === null || value === undefined ? NONE : halfUp(value, digits));
 
+// So many a second in a sentence: 36, 6.5. In a column all have a digit after the point, so that they stand in line.
+export const rateText = (value) => halfUp(value, 1).replace(/\.0$/, "");
+
 // A ratio in four places at most, so that two of them fit into a lane: 1.28, 13.0, 130.
 export const ratio = (value) => figure(value, value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2);
 

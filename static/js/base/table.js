@@ -1,12 +1,15 @@
 // A table whose rows are kept from one writing to the next: only their texts change, so that what has the focus keeps
 // it.
 
+import { say } from "./chrome.js";
 import { setTerm } from "./dom.js";
+import { cut, isReached, writeMore } from "./rows.js";
 
 // {head: [words], terms?: [the glossary's term of each head, or null], rows: [[words]], offsets: [offset of each row or
 // null]}. A row that can be looked up has its first cell as a button: a stop of the Tab key only while the tables are
 // what is shown.
-export function writeTable(table, { head, terms = [], rows, offsets }, label = "") {
+export function writeTable(table, given, label = "") {
+  const { head, terms = [], offsets } = given, { shown: rows, code, count } = cut(given.rows, whole.has(table));
   const body = table.tBodies[0], held = buttons(body).indexOf(document.activeElement);
   const before = lines.get(body) ?? new Map(), after = new Map();
   const heads = table.tHead.rows[0] ?? table.tHead.insertRow(), reached = isReached(table);
@@ -25,11 +28,30 @@ export function writeTable(table, { head, terms = [], rows, offsets }, label = "
   });
   lines.set(body, after);
   if (label) table.setAttribute("aria-label", label);
+  writeAll(table, { given, label, text: code && say(code, { count }) });
   if (held >= 0 && !body.contains(document.activeElement)) {
     buttons(body)[Math.min(held, buttons(body).length - 1)]?.focus();
   }
 }
 
+// What shows all rows, below a table that has more than its first ones.
+function writeAll(table, { given, label, text }) {
+  written.set(table, () => writeTable(table, given, label));
+  if (!text && !allOf.has(table)) return;
+  if (!allOf.has(table)) {
+    const button = Object.assign(document.createElement("button"), { type: "button", className: "link s" });
+    button.dataset.allRows = table.id;
+    button.addEventListener("click", () => {
+      if (!whole.delete(table)) whole.add(table);
+      written.get(table)();
+    });
+    table.after(button);
+    allOf.set(table, button);
+  }
+  writeMore(allOf.get(table), text);
+}
+
+const whole = new WeakSet(), allOf = new WeakMap(), written = new WeakMap();
 const lines = new WeakMap();                            // a table's body: its rows by key
 const buttons = (body) => [...body.querySelectorAll("button")];
 
@@ -54,10 +76,6 @@ function writeCells(row, texts, offset, tag, reached) {
     if (holder.textContent !== text) holder.textContent = text;
   });
 }
-
-// A table beside its picture is for screen readers until the tables are what is shown; one without a picture is always
-// there.
-const isReached = (element) => !element.closest(".twin-box") || document.body.hasAttribute("data-twins");
 
 function buttonIn(cell) {
   if (cell.firstElementChild) return cell.firstElementChild;

@@ -71,7 +71,8 @@ async function open() {
   $("open").disabled = true;
   try {
     const { id } = await send(`${page.urls.search}open/`, {});
-    location.assign(`${page.urls.lab.replace("{id}", id)}${search.opens}`);
+    const address = `${page.urls.lab.replace("{id}", id)}${search.opens}`;
+    location.assign(`${address}?${new URLSearchParams({ why: search.why })}`);
   } catch (error) {
     $("open").disabled = false;
     notice(refusalOf(error), { near: $("open") });

@@ -1,8 +1,9 @@
 // One lane of a comparison: its rule, its picture in each of the labs that are shown, and its bill.
 
 import { fillCells } from "../base/dom.js";
+import { writeMore } from "../base/rows.js";
 import { PICTURES } from "../lane/pictures/all.js";
-import { twin, writeMore } from "../lane/twins.js";
+import { twin } from "../lane/twins.js";
 import { thingOf } from "./why.js";
 
 const TWINS_EVERY_MS = 1000;

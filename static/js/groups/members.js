@@ -26,8 +26,9 @@ export function stillChosen(chosen, consumer, { members }) {
 export const epochOf = ({ epoch, member_id: id, generation }) =>
   epoch ?? (id === null || generation === null || generation < 0 ? null : generation);
 
-export function rowsOf(group, consumers, say) {
-  const rows = inOrder(group, consumers).map(([key, member]) => {
+// isListed(name): whether a member of that program has a row.
+export function rowsOf(group, consumers, say, isListed = () => true) {
+  const rows = inOrder(group, consumers).filter(([, { consumer }]) => isListed(consumer)).map(([key, member]) => {
     const epoch = epochOf(member);
     return {
       key, name: member.consumer, color: consumers[member.consumer]?.color ?? null, isLeader: member.is_leader,

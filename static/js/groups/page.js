@@ -15,10 +15,12 @@ import { draw } from "../drawing/shapes.js";
 import { createFreshness } from "../feed/freshness.js";
 import { createFrame } from "../frame/frame.js";
 import { createFeed } from "../lane/feed.js";
+import { createNaming, isFolded as isCrowd, restWords } from "../lane/fold.js";
 import { logAddress } from "../lane/log_links.js";
 import { createOrders } from "../lane/orders.js";
 import { overloadWords } from "../lane/overload.js";
 import { createPast } from "../lane/past.js";
+import { createRoster } from "../lane/roster.js";
 import { createVerbs } from "../lane/verb_buttons.js";
 import { createLessonStrip } from "../lesson/strip.js";
 import { createWhy } from "../why/why.js";
@@ -212,7 +214,12 @@ function spread(now) {
 const isSpread = (now) => Object.values(now.members).some(({ epoch }) => epoch !== null && epoch < now.generation);
 
 function drawMembers(now) {
-  writeMembers(rowsOf(now, view.consumers, say), chosen, say);
+  const own = view.lanes[lane], listed = isCrowd(own) ? naming(lane, view, consumer).rows : own.order;
+  // A program that the lane has forgotten is counted nowhere else.
+  const isListed = (name) => listed.includes(name) || !(name in own.consumers);
+  writeMembers(rowsOf(now, view.consumers, say, isListed), chosen, say);
+  $("all-consumers").hidden = !setText($("all-consumers"), restWords(own, listed, say));
+  roster.write();
   const member = now.members[chosen];
   byPattern.write(member?.verbs.includes("group_subscribe") ? member : null);
   writeVerbs();
@@ -281,6 +288,14 @@ const writeAtPartition = createAtPartition($("at-partition"), {
   send: (one) => orders.send({ lane, ...one }, $("at-partition")), fail: orders.fail, say,
 });
 const writeMembers = createMembers($("members"), choose);
+const naming = createNaming(), roster = createRoster($("roster"), {
+  current: () => view, selectedOf: () => consumer,
+  onSelect(_lane, name) {
+    chosen = inOrder(group(), view.consumers).find(([, member]) => member.consumer === name)?.[0] ?? null;
+    drawFrame();
+  },
+});
+$("all-consumers").addEventListener("click", () => roster.show(lane));
 
 function choose(key) {
   chosen = chosen === key ? null : key;

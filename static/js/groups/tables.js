@@ -11,10 +11,9 @@ import { direction } from "./trend.js";
 import { doing } from "./words.js";
 
 const figure = (value) => (value === null || value === undefined ? NONE : number(value));
-const ROWS_MAX = 60;
 
 export function messagesTable(group, say) {
-  const rows = Object.entries(group.exchanges).slice(-ROWS_MAX).reverse();
+  const rows = Object.entries(group.exchanges).reverse();
   return {
     head: ["at", "member", "message", "answer", "waited"].map((code) => say(`groups.column.${code}`)),
     terms: [null, null, null, null, null],

@@ -49,6 +49,14 @@ export function fewOf(names, say) {
   return { names: shown, more: isAll ? "" : say("picture.more", { count: names.length - NAMED }) };
 }
 
+// Who is there beside those that are listed, by phase; empty where all are.
+export function restWords(lane, listed, say) {
+  const shown = new Set(listed), rest = lane.order.filter((name) => !shown.has(name));
+  if (!rest.length) return "";
+  const phases = phasesOf(lane, rest).map(([phase, names]) => say(`fold.${phase}`, { count: names.length }));
+  return say("rows.more", { count: rest.length, phases: phases.join(say("list.comma")) });
+}
+
 // Those whose name holds what is typed, all where nothing is.
 export const matching = (names, typed) => {
   const wanted = typed.trim().toLowerCase();

@@ -1,27 +1,18 @@
 // The pictures as tables: what a screen reader reads, and what key T shows in their place.
 
+import { cut } from "../base/rows.js";
 import { NONE, clock, fill, number, percent } from "../base/say.js";
 
-const ROWS_MAX = 60;
 const dash = (value) =>
   value === null || value === undefined ? NONE : typeof value === "number" ? number(value) : value;
 
 // isWhole: all rows are asked for. -> {head, rows, more: what a press on the button below does; "": it has all of them}
 export function twin(lane, words, isWhole = false) {
   const [head, rows] = TABLES[lane.picture.kind](lane.picture, lane, words);
-  const [code, count] = isWhole ? ["twin.few_rows", ROWS_MAX] : ["twin.all_rows", rows.length];
+  const { shown, code, count } = cut(rows, isWhole);
   return {
-    head: head.map((name) => words[name] ?? name),
-    rows: isWhole ? rows : rows.slice(0, ROWS_MAX),
-    more: rows.length > ROWS_MAX ? fill(words[code], { count }, words) : "",
+    head: head.map((name) => words[name] ?? name), rows: shown, more: code && fill(words[code], { count }, words),
   };
-}
-
-// button: below the table. Hidden with it, it is no stop of the Tab key.
-export function writeMore(button, text) {
-  if (button.textContent !== text) button.textContent = text;
-  button.hidden = !text;
-  button.tabIndex = document.body.hasAttribute("data-twins") ? 0 : -1;
 }
 
 function hashes(picture) {

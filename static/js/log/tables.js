@@ -4,8 +4,6 @@ import { NONE, number } from "../base/say.js";
 import { fate } from "./compaction.js";
 import { instant } from "./format.js";
 
-const ROWS_MAX = 200;
-
 // {head: [words], terms?: [the glossary's term of each head, or null], rows: [[words]], offsets: [offset of each row or
 // null]}
 export function folderTable(folder, say) {
@@ -44,12 +42,11 @@ export function indexTable(step, say) {
 }
 
 export function scanTable(step, say) {
-  const shown = step.batches.slice(0, ROWS_MAX);
   return {
     head: ["base", "last", "position", "size"].map((code) => say(`log.column.${code}`)),
     terms: ["batch", null, null, null],
-    rows: shown.map((batch) => [batch.base_offset, batch.last_offset, batch.position, batch.bytes].map(number)),
-    offsets: shown.map((batch) => batch.base_offset),
+    rows: step.batches.map((batch) => [batch.base_offset, batch.last_offset, batch.position, batch.bytes].map(number)),
+    offsets: step.batches.map((batch) => batch.base_offset),
   };
 }
 
@@ -73,12 +70,10 @@ export function recordsTable(batch, say) {
     list.map((header) => `${header.key?.text ?? header.key}=${content(header.value)}`).join(say("list.comma"));
   return {
     head: ["offset", "timestamp", "key", "value", "headers"].map((code) => say(`log.column.${code}`)),
-    rows: batch.records
-      .slice(0, ROWS_MAX)
-      .map((record) => [
-        number(record.offset), instant(record.timestamp), content(record.key), content(record.value),
-        headers(record.headers ?? []),
-      ]),
-    offsets: batch.records.slice(0, ROWS_MAX).map(() => null),
+    rows: batch.records.map((record) => [
+      number(record.offset), instant(record.timestamp), content(record.key), content(record.value),
+      headers(record.headers ?? []),
+    ]),
+    offsets: batch.records.map(() => null),
   };
 }

@@ -10,10 +10,10 @@ import { idleWords, isWorth } from "./words.js";
 const COLUMNS = ["consumer", "share", "permits", "unacked", "queue", "redelivered", "rate"];
 const TERMS = [null, "share", "permits", "in_flight", "receiver_queue", "redelivered", "rate"];
 
-// -> [{name, color, state, cells: [text], idle, isChosen}] in the lane's order.
-export function rows(lane, chosen, say) {
+// -> [{name, color, state, cells: [text], idle, isChosen}] of these consumers, all in the lane's order without them.
+export function rows(lane, chosen, say, names = lane.order) {
   const hasOwners = "space" in lane.picture || lane.picture.kind === "grid";
-  return lane.order.map((name) => {
+  return names.map((name) => {
     const consumer = lane.consumers[name], known = lane.pulsar.consumers[name];
     // One that is caught up says so in its state: a line that comes and goes with every message would move the page.
     const isDone = known.idle?.code === "nothing_to_read" && consumer.state !== "slow";

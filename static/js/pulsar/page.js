@@ -12,9 +12,11 @@ import { draw } from "../drawing/shapes.js";
 import { createFreshness } from "../feed/freshness.js";
 import { createFrame } from "../frame/frame.js";
 import { createFeed } from "../lane/feed.js";
+import { createNaming, isFolded, restWords } from "../lane/fold.js";
 import { createOrders } from "../lane/orders.js";
 import { lastChange } from "../lane/sentence.js";
 import { createPast } from "../lane/past.js";
+import { createRoster } from "../lane/roster.js";
 import { createVerbs } from "../lane/verb_buttons.js";
 import { createLessonStrip } from "../lesson/strip.js";
 import { createWhy } from "../why/why.js";
@@ -66,7 +68,10 @@ function drawFrame(isForced = false) {
   drawBatches(now);
   drawLadder(now);
   drawCursor(now);
-  writeConsumers(consumerRows(now, chosen, say), say);
+  const listed = isFolded(now) ? naming(lane, view, chosen).rows : now.order;
+  writeConsumers(consumerRows(now, chosen, say, listed), say);
+  $("all-consumers").hidden = !setText($("all-consumers"), restWords(now, listed, say));
+  roster.write();
   $("nobody").hidden = now.order.length > 0;
   verbs.write(verbsOf(now, chosen, page.pulsar.verbs, say));
   $("more").hidden = chosen === null || ["crashed", "gone"].includes(now.consumers[chosen].state);
@@ -239,6 +244,14 @@ function drawTables(now) {
 
 const orders = createOrders({ isStopped: () => Boolean(page.stopped || view.feed?.failed), notice, past });
 const order = (near, command) => orders.command(near, { lane, ...command });
+const naming = createNaming(), roster = createRoster($("roster"), {
+  current: () => view, selectedOf: () => chosen,
+  onSelect(_lane, name) {
+    chosen = name;
+    drawFrame();
+  },
+});
+$("all-consumers").addEventListener("click", () => roster.show(lane));
 const verbs = createVerbs($("verbs"), (verb, near) => order(near, verb.order));
 const space = createSpacePanel({
   current: laneNow, chosen: () => chosen, askedSlot: () => (answer?.key ? answer.slot : null), colorOf,

@@ -8,7 +8,8 @@ import { round } from "../drawing/shapes.js";
 import { segments } from "../drawing/slices.js";
 import { handovers } from "./space.js";
 
-const TICKS_MAX = 1700, TICK = 12, MARGIN = 22;
+export const TICKS_MAX = 1700;                          // more would lie upon one another
+const TICK = 12, MARGIN = 22;
 const PARTS = { was: [0.5, 0.57], given: [0.585, 0.655], taken: [0.655, 0.725], now: [0.74, 0.93], ticks: [0.94, 1] };
 
 export const geometry = (size) => ({ size, centre: size / 2, rim: size / 2 - MARGIN });

@@ -4,6 +4,7 @@ import { number, percent, sentences } from "../base/say.js";
 import { listed } from "../lane/covers.js";
 import { BROKEN, IDLE, WAITING } from "../lane/importance.js";
 import { overloadWords } from "../lane/overload.js";
+import { TICKS_MAX } from "./ring.js";
 import { owned } from "./space.js";
 
 // Causes worth knowing of, the worst first; the others are as they should be.
@@ -146,7 +147,8 @@ export const spaceTitle = ({ type }, picture, say) =>
 export function spaceWords(lane, say) {
   const { picture, pulsar } = lane;
   if (picture.kind === "ring") {
-    return say("subscription.space_words.ring", { points: picture.points ?? 0, space: picture.space });
+    const points = picture.points ?? 0, words = say("subscription.space_words.ring", { points, space: picture.space });
+    return points > TICKS_MAX ? sentences([words, say("subscription.ticks_left_out", { most: TICKS_MAX })]) : words;
   }
   if (picture.kind === "ranges") {
     const words = say("subscription.space_words.ranges", { space: picture.space });

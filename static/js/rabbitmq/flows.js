@@ -1,6 +1,8 @@
 // What comes to the exchanges of a virtual host and what its consumers do with what they get, a second, from the sums
 // that the lab keeps at the end of each of the last seconds.
 
+import { rateText } from "../base/say.js";
+
 const EXCHANGE = ["published", "dropped", "returned"], PROGRAM = ["acked", "given_back", "rejected", "auto"];
 // A second and more is seen as a rate.
 const LEAST = 0.05;
@@ -41,7 +43,7 @@ const sumOf = (rates, field) => rates.reduce((sum, rate) => sum + rate[field], 0
 // By name of the exchange, those that drop something.
 export const droppedTexts = ({ exchanges }, say) =>
   Object.entries(exchanges).filter(([, { dropped }]) => dropped >= LEAST).map(([name, { dropped }]) =>
-    say("topology.head.dropped", { exchange: name || say("topology.default"), rate: dropped.toFixed(1) }));
+    say("topology.head.dropped", { exchange: name || say("topology.default"), rate: rateText(dropped) }));
 
 // What a queue refuses -> [code, a second] of each kind: with a nack, and without, as for one without confirms.
 export const refusalsOf = ({ refused, nacked } = { refused: 0, nacked: 0 }) =>
@@ -60,7 +62,7 @@ export function flowTexts(flows, rates, say) {
   const refused = refusalsOf({ refused: sumOf(queues, "refused"), nacked: sumOf(queues, "nacked") });
   const taken = sumOf(queues, "in"), refusals = refused.reduce((sum, [, rate]) => sum + rate, 0), texts = [];
   const add = (code, rate, more = {}) => {
-    if (rate >= LEAST) texts.push(say(`topology.sub.${code}`, { rate: rate.toFixed(1), ...more }));
+    if (rate >= LEAST) texts.push(say(`topology.sub.${code}`, { rate: rateText(rate), ...more }));
   };
   add("published", published);
   if (Math.abs(taken - (published - dropped - returned - refusals)) >= 0.5) add("copies", taken);
@@ -76,6 +78,6 @@ export function flowTexts(flows, rates, say) {
 export function settledWords(rate, say) {
   if (!rate) return "–";
   const others = ["auto", "given_back", "rejected"].filter((field) => rate[field] >= LEAST);
-  const texts = others.map((field) => say(`topology.settled.${field}`, { rate: rate[field].toFixed(1) }));
+  const texts = others.map((field) => say(`topology.settled.${field}`, { rate: rateText(rate[field]) }));
   return [rate.acked.toFixed(1), ...texts].join(say("list.comma"));
 }

@@ -1,6 +1,6 @@
 // The table of queues, the one that grows most first, and what it says of why it grows.
 
-import { inTurn, number } from "../base/say.js";
+import { inTurn, number, rateText } from "../base/say.js";
 import { fewOf } from "../lane/fold.js";
 import { refusalsOf } from "./flows.js";
 import { shown } from "./tried.js";
@@ -59,7 +59,7 @@ export function queueRows(graph, rates, chosen, say) {
 // Without an acknowledgement to wait for, the server counts a message as done when it has sent it.
 function ackedCell(rate, readers, say) {
   const isAuto = readers.length > 0 && readers.every(([, { no_ack: noAck }]) => noAck);
-  return isAuto && rate ? say("topology.settled.auto", { rate: rate.acked.toFixed(1) }) : perSecond(rate?.acked);
+  return isAuto && rate ? say("topology.settled.auto", { rate: rateText(rate.acked) }) : perSecond(rate?.acked);
 }
 
 const perSecond = (rate) => (rate === undefined ? "–" : rate.toFixed(1));
@@ -67,7 +67,7 @@ const perSecond = (rate) => (rate === undefined ? "–" : rate.toFixed(1));
 function whyCell(graph, queue, rate, say) {
   if (queue.growing) {
     const why = whyWords(graph, queue, say), growth = rate?.growth ?? 0;
-    return growth >= 0.05 ? say("topology.grows", { rate: growth.toFixed(1), why }) : say("topology.grew", { why });
+    return growth >= 0.05 ? say("topology.grows", { rate: rateText(growth), why }) : say("topology.grew", { why });
   }
   const letters = Object.values(graph.dead_letters).filter((edge) => edge.queue === queue.name);
   const reasons = letters.flatMap(({ reasons: own }) => Object.entries(own)).filter(([, count]) => count);
@@ -75,10 +75,10 @@ function whyCell(graph, queue, rate, say) {
     return say("topology.delays", { exchange: queue.dead_letters_to || say("topology.default") });
   }
   const lost = losesOf(queue, rate), lostText = () => say(`topology.rate.${lossOf(graph, queue)}`, {
-    rate: lost.toFixed(1),
+    rate: rateText(lost),
   });
   const texts = [
-    ...refusalsOf(rate).map(([code, refused]) => say(`topology.rate.${code}`, { rate: refused.toFixed(1) })),
+    ...refusalsOf(rate).map(([code, refused]) => say(`topology.rate.${code}`, { rate: rateText(refused) })),
     ...(!reasons.length && lost ? [lostText()] : []),
     ...reasons.map(([reason, count]) => say(`topology.dropped.${reason}`, { count })),
   ];

@@ -1,6 +1,6 @@
 // What the page says of a server: the story in its head, the graph's labels, permissions, and what it has answered.
 
-import { number, sentences } from "../base/say.js";
+import { number, rateText, sentences } from "../base/say.js";
 import { BROKEN, IDLE, WAITING } from "../lane/importance.js";
 import { messageName } from "./path_words.js";
 import { droppedTexts, flowTexts, flowsOf, isSilent, refusalsOf } from "./flows.js";
@@ -26,7 +26,7 @@ export function story(panel, graph, rates, say) {
   const flow = sentences([...refusedTexts(panel, graph, say), ...flowTexts(flows, rates, say)]);
   const dropping = Object.entries(flows.exchanges).find(([, { dropped }]) => dropped >= DROPPED_LEAST);
   if (dropping) {
-    const [name, { dropped }] = dropping, rate = dropped.toFixed(1);
+    const [name, { dropped }] = dropping, rate = rateText(dropped);
     return [say("topology.head.dropped", { exchange: name || say("topology.default"), rate }), flow, WAITING];
   }
   if (left) return [say("topology.head.left", { queue: left.name, count: left.ready }), flow, WAITING];
@@ -34,7 +34,7 @@ export function story(panel, graph, rates, say) {
   if (refusing) return [refusing, flow, WAITING];
   const lossy = queues.find((queue) => losesOf(queue, rates[queue.name]));
   if (lossy) {
-    const rate = losesOf(lossy, rates[lossy.name]).toFixed(1);
+    const rate = rateText(losesOf(lossy, rates[lossy.name]));
     return [say(`topology.head.${lossOf(graph, lossy)}`, { queue: lossy.name, rate }), flow, WAITING];
   }
   const [refused] = refusedTexts(panel, graph, say);
@@ -55,7 +55,7 @@ export function story(panel, graph, rates, say) {
 const refusalTexts = (rates, say) =>
   Object.entries(rates).flatMap(([queue, own]) =>
     refusalsOf(own).filter(([, rate]) => rate >= DROPPED_LEAST).map(([code, rate]) =>
-      say(`topology.head.${code}`, { queue, rate: rate.toFixed(1) })));
+      say(`topology.head.${code}`, { queue, rate: rateText(rate) })));
 
 // What a server that is down comes back with: of one, the picture has what is on its disk.
 function diskWords({ vhosts }, say) {
@@ -73,13 +73,13 @@ function growing(panel, graph, queue, rates, say) {
   const rate = rates[queue.name];
   const why = whyWords(graph, queue, say), names = namesOf(graph, queue.growing_by).join(say("list.comma"));
   const head = (rate?.growth ?? 0) >= 0.05
-    ? say("topology.head.grows", { queue: queue.name, rate: rate.growth.toFixed(1), why })
+    ? say("topology.head.grows", { queue: queue.name, rate: rateText(rate.growth), why })
     : say("topology.head.grew", { queue: queue.name, why });
   const cure = say(`topology.cure.${queue.growing}`, { consumers: names });
   const flows = flowsOf(panel, graph.vhost);
   const also = [...refusedTexts(panel, graph, say), ...droppedTexts(flows, say), ...refusalTexts(rates, say)];
   if (!rate) return [head, sentences([cure, ...also])];
-  const flow = say("topology.sub.flow", { in: rate.in.toFixed(1), acked: rate.acked.toFixed(1) });
+  const flow = say("topology.sub.flow", { in: rateText(rate.in), acked: rateText(rate.acked) });
   return [head, sentences([flow, cure, ...also])];
 }
 

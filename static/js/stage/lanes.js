@@ -1,8 +1,8 @@
 // Writes what present.js says into the lanes: slots, figures, switch, rows and tables. Touches only what changed.
 
 import { fillCells, setTerm, textOnce } from "../base/dom.js";
+import { writeMore } from "../base/rows.js";
 import { createLine } from "../frame/line.js";
-import { writeMore } from "../lane/twins.js";
 
 export function createLane(root, rowTemplate) {
   const slots = [...root.querySelectorAll("[data-slot]")].map((element) => [element.dataset.slot, textOnce(element)]);

@@ -18,6 +18,7 @@ import { laneName } from "../lane/name.js";
 import { createPast } from "../lane/past.js";
 import { PICTURES } from "../lane/pictures/all.js";
 import { SHORT, TALL, WIDTH } from "../lane/pictures/size.js";
+import { createRoster } from "../lane/roster.js";
 import { createLesson } from "../lesson/panel.js";
 import { figureAt, placeIn, rowAt, shapeAt } from "../why/at.js";
 import { createWhy } from "../why/why.js";
@@ -29,7 +30,6 @@ import { createFidelity } from "./fidelity.js";
 import { createLane } from "./lanes.js";
 import { createPassport } from "./passport.js";
 import { present, routes } from "./present.js";
-import { createRoster } from "./roster.js";
 import { createScope } from "./scope.js";
 import { visited } from "./visit.js";
 import { createWho } from "./who.js";
@@ -64,9 +64,16 @@ const passport = createPassport({ current: () => view, past });
 const who = createWho(lanes, { current: () => view, past, follow: (key) => passport.open({ key }) });
 bindKeys([{ keys: ["f"], says: "way.open", act: () => passport.open({}) }]);
 const announce = createAnnouncer((text) => { $("announce").textContent = text; }, say);
-const naming = createNaming(), roster = createRoster($("roster"), { current: () => view, onSelect: () => redraw() });
+const naming = createNaming(), selected = new Map();    // by lane
+const selectedOf = (id) => selected.get(id) ?? null, roster = createRoster($("roster"), {
+  current: () => view, selectedOf,
+  onSelect(id, name) {
+    selected.set(id, name);
+    redraw();
+  },
+});
 const whole = new Set();                                // lanes whose tables have all rows
-const namedOf = (id) => naming(id, view, roster.selectedOf(id));
+const namedOf = (id) => naming(id, view, selectedOf(id));
 
 let view = JSON.parse($("view").textContent), seq = page.seq, isDirty = false, isForced = true, sizes = null;
 let drawMs = 0;

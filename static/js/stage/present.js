@@ -7,7 +7,7 @@ import { paint } from "../drawing/paint.js";
 import { markedSay, nounsOf, partsOf } from "../frame/nouns.js";
 import { storyOf } from "../frame/story.js";
 import { billCovers, heroCovers, listed } from "../lane/covers.js";
-import { createNaming, isFolded, phasesOf } from "../lane/fold.js";
+import { createNaming, isFolded, restWords } from "../lane/fold.js";
 import { laneName, laneTitle } from "../lane/name.js";
 import { overloadWords } from "../lane/overload.js";
 import { sentence, timeLeft } from "../lane/sentence.js";
@@ -115,14 +115,6 @@ const isCounted = ({ state, share }) => state !== "gone" || share > 0;
 // Pulsar's subscription types look like what other systems have: partitions, or one queue for all.
 const shapeOf = (model, picture) =>
   model === "pulsar" ? ({ grid: "kafka", queue: "turns" }[picture.kind] ?? model) : model;
-
-// Who is there beside those that are listed, by phase.
-function restWords(lane, listed, say) {
-  const shown = new Set(listed), rest = lane.order.filter((name) => !shown.has(name));
-  if (!rest.length) return "";
-  const phases = phasesOf(lane, rest).map(([phase, names]) => say(`fold.${phase}`, { count: names.length }));
-  return say("rows.more", { count: rest.length, phases: phases.join(say("list.comma")) });
-}
 
 // The current record's way through a lane: what every lane shows in the same frame, also those that are drawn a frame
 // later.

@@ -44,6 +44,7 @@ function copyOf(element, parent, wanted) {
   }
   const isTurned = element.hasAttribute("transform") || element.hasAttribute("patternTransform");
   if (style.transform !== "none" && !isTurned) said.transform = turned(style);
+  else if (style.offsetPath !== "none" && !isHeld) said.transform = onItsWay(element);
   for (const { name, value } of [...copy.attributes]) {
     if (OF_PAGE.test(name) || INHERITED.includes(name) || name in OWN) copy.removeAttribute(name);
     else if (name === "href" && value.startsWith("#")) wanted.add(value.slice(1));
@@ -61,6 +62,12 @@ function copyOf(element, parent, wanted) {
     }
   }
   return copy;
+}
+
+// Where a message is that moves along its way at this moment.
+function onItsWay(element) {
+  const { a, b, c, d, e, f } = element.parentElement.getScreenCTM().inverse().multiply(element.getScreenCTM());
+  return `matrix(${[a, b, c, d, e, f].join(" ")})`;
 }
 
 function turned({ transform, transformOrigin }) {

@@ -16,12 +16,18 @@ const COLUMNS = ["takes", "has", "releases", "registers"];
 // A client that has what it wants and wants what it has needs no row of its own when there are many.
 export const isQuiet = (client) => client.state === "started" && !client.releases.length && !client.registers.length;
 
-// Of many clients have a row: the selected one, those with something to do, those that hold a partition, the others.
+// Of many clients have a row: the selected one, of those that have started who has something to do and who holds a
+// partition, then who is starting, then the others.
 // -> {shown: names, folded: names of those without a row}
 export function rowsOf(clients, selected = null) {
   const names = inTurn(Object.keys(clients));
   if (names.length <= ROWS_MOST) return { shown: names, folded: [] };
-  const rank = (name) => (name === selected ? 0 : !isQuiet(clients[name]) ? 1 : clients[name].has.length ? 2 : 3);
+  const rank = (name) => {
+    const { state, has } = clients[name];
+    if (name === selected) return 0;
+    if (state !== "started") return has.length ? 2 : 3;
+    return !isQuiet(clients[name]) ? 1 : has.length ? 2 : 4;
+  };
   const byRank = [...names].sort((one, other) => rank(one) - rank(other)), chosen = new Set(byRank.slice(0, ROWS_MOST));
   return { shown: names.filter((name) => chosen.has(name)), folded: names.filter((name) => !chosen.has(name)) };
 }

@@ -40,8 +40,18 @@ export function createWhy({ current, past, thingAt, chosen, place = dock, onLigh
   });
   bindKeys([{ keys: ["y"], says: "why", act: () => open(focused(thingAt) ?? chosen(), document.activeElement) }]);
 
+  // An address may name a thing: what broke a promise is opened with its Why, once the lab has come there.
+  let wanted = new URLSearchParams(location.search).get("why");
+
   return {
-    write: panel.write,
+    write() {
+      if (wanted && !current().playing && current().at_us > 0) {
+        const thing = wanted;
+        wanted = null;
+        open({ lane: chosen().lane, thing }, null);
+      }
+      panel.write();
+    },
     litOf(id) {
       const event = panel.litOf(id);
       return event ? spokenOf(event, current().lanes[id]) : null;

@@ -78,6 +78,7 @@ def test_what_is_found_opens_as_a_lab_that_is_paused_when_the_promise_broke(sent
     found = breaking.search_get(lab_id=lab.pk)
     assert (found["state"], found["is_broken"], found["tries"]) == ("done", True, 1)
     assert [(fault["code"], fault["at_us"]) for fault in found["schedule"]] == [("break.did.slow", 2_000_000)]
+    assert found["why"] == "lane:rabbitmq"
     opened = breaking.found_open(lab_id=lab.pk, visitor="me").lab
     assert opened.name == "never more than 60 waiting records"
     assert [lane["id"] for lane in opened.scenario["lanes"]] == ["rabbitmq"]

@@ -216,6 +216,11 @@ test("of many clients those with nothing to do are counted, of many partitions t
   const { clients } = panelOf(CROWD), holding = (names) => names.filter((name) => clients[name].has.length);
   assert.ok(difference.rowsOf(clients, folded[0]).shown.includes(folded[0]), "the selected one has a row");
   assert.ok(!holding(folded).length || holding(shown).length === shown.length, "who reads comes before who does not");
+  const late = shown.find((name) => clients[name].has.length);
+  const starting = changed(CROWD, (panel) => folded.forEach((name) => (panel.clients[name].state = "starting")));
+  const reading = difference.rowsOf(panelOf(starting).clients).shown;
+  assert.ok(reading.includes(late), "who reads comes before who starts");
+  assert.equal(reading.filter((name) => clients[name].has.length).length, holding(shown).length);
   const counted = foldedWords({ clients }, folded, say);
   assert.match(counted, /^balance.folded {"count":4,/);
   const parts = [...counted.matchAll(/"count\\?":(\d+)/g)].slice(1).map(([, count]) => Number(count));
@@ -225,9 +230,9 @@ test("of many clients those with nothing to do are counted, of many partitions t
   assert.match(busyFolded, /^balance.folded {"count":4,"parts":"balance.rest.busy {.*4}"}/);
   assert.equal(foldedWords({ clients }, [], say), "");
   const { partitions, brokers: all } = panelOf(MANY), keys = all[1].partitions;
-  const late = changed(MANY, (panel) => (panel.partitions[keys.at(-1)].unread = { code: "no_client" }));
+  const unread = changed(MANY, (panel) => (panel.partitions[keys.at(-1)].unread = { code: "no_client" }));
   assert.equal(brokers.rowsOf(keys, partitions).shown.length, brokers.ROWS_MOST);
-  assert.ok(brokers.rowsOf(keys, panelOf(late).partitions).shown.includes(keys.at(-1)));
+  assert.ok(brokers.rowsOf(keys, panelOf(unread).partitions).shown.includes(keys.at(-1)));
 });
 
 test("a partition that is not read says why, one that is read says by whom", () => {

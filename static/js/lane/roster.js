@@ -5,16 +5,17 @@ import { onLanguage, say } from "../base/chrome.js";
 import { setText } from "../base/dom.js";
 import { figure, percent } from "../base/say.js";
 import { paint } from "../drawing/paint.js";
-import { matching, phasesOf } from "../lane/fold.js";
-import { laneTitle } from "../lane/name.js";
+import { matching, phasesOf } from "./fold.js";
+import { laneTitle } from "./name.js";
 
 const EVERY_MS = 1000;
 
-// dialog: of partials/roster.html. current(): the view. onSelect: the lanes must be drawn again.
-export function createRoster(dialog, { current, onSelect }) {
+// dialog: of partials/roster.html. current(): the view. selectedOf(id): who is selected in a lane, null for nobody.
+// onSelect(id, name): another one is, null: nobody in particular.
+export function createRoster(dialog, { current, selectedOf, onSelect }) {
   const title = dialog.querySelector("h2"), field = dialog.querySelector("input"), groups = new Map();
   const list = dialog.querySelector("[data-groups]"), none = dialog.querySelector("[data-none]");
-  const release = dialog.querySelector("[data-release]"), items = new Map(), selected = new Map();
+  const release = dialog.querySelector("[data-release]"), items = new Map();
   let open = null, writtenAt = 0;
 
   function groupOf(phase) {
@@ -58,7 +59,7 @@ export function createRoster(dialog, { current, onSelect }) {
     writtenAt = performance.now();
     const view = current(), lane = view.lanes[open], found = matching(lane.order, field.value);
     setText(title, say("fold.title", { lane: laneTitle(open, view, say) }));
-    release.hidden = !selected.has(open);
+    release.hidden = selectedOf(open) === null;
     none.hidden = found.length > 0;
     const shown = phasesOf(lane, found).map(([phase, names]) => {
       const group = groupOf(phase);
@@ -75,7 +76,7 @@ export function createRoster(dialog, { current, onSelect }) {
     setText(parts.state, state === "live" ? "" : say(`state.${state}`));
     setText(parts.share, percent(share, share && share < 0.0095 ? 1 : 0));
     setText(parts.rate, figure(rate, 1));
-    button.setAttribute("aria-pressed", String(selected.get(open) === name));
+    button.setAttribute("aria-pressed", String(selectedOf(open) === name));
     return item;
   }
 
@@ -94,10 +95,9 @@ export function createRoster(dialog, { current, onSelect }) {
   }
 
   function select(name) {
-    if (name === null || selected.get(open) === name) selected.delete(open);
-    else selected.set(open, name);
+    const id = open, isReleased = name === null || selectedOf(id) === name;
     dialog.close();
-    onSelect();
+    onSelect(id, isReleased ? null : name);
   }
 
   field.addEventListener("input", () => write(true));
@@ -112,7 +112,6 @@ export function createRoster(dialog, { current, onSelect }) {
 
   return {
     write,
-    selectedOf: (id) => selected.get(id) ?? null,
     show(id) {
       open = id;
       field.value = "";
