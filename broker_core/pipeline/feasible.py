@@ -16,7 +16,7 @@ from broker_core.events import Json
 from broker_core.pipeline.capacity import is_stated, rates_of
 
 SKEW_TOLD, SKEW_HOT = 1.1, 1.5
-"""From the first on a bound is told; from the second on it costs a third of the consumers, and the keys are
+"""From the first on a bound is given; from the second on it costs a third of the consumers, and the keys are
 what to change."""
 
 
