@@ -11,6 +11,7 @@ LECTURES = {
     "lecture.line": _(
         "Slides, speaker notes and questions around the lessons of each chapter, 45 minutes each."
     ),
+    "lecture.of_chapter": _("Lecture, 45 minutes"),
     "lecture.open_list": _("Open the lectures"),
     "lecture.slides": _("{count} {count?slide|slides}"),
     "lecture.minutes": _("{minutes} min"),

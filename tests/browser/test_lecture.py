@@ -81,12 +81,13 @@ def test_keys_and_a_clicker_turn_the_slides(profile: Profile, site: SupervisedSi
 
 
 def test_the_answer_is_one_key_away(profile: Profile, site: SupervisedSite) -> None:
-    page = profile().new_page()
+    page = profile(viewport={"width": 1280, "height": 720}).new_page()
     deck(page, site, "#4")
     truth = page.locator(".slide[data-now] details.truth p").first
     expect(truth).to_be_hidden()
     page.keyboard.press("a")
     expect(truth).to_have_text("Answer: C")
+    page.wait_for_function(f"() => !({SCROLLS})()")  # it makes room for itself
     page.keyboard.press("a")
     expect(truth).to_be_hidden()
 
@@ -156,6 +157,9 @@ def test_each_slide_fits_a_projector_and_a_phone(profile: Profile, site: Supervi
 
 def test_a_lecture_is_read_from_learn_on_and_printed(profile: Profile, site: SupervisedSite) -> None:
     page = profile().new_page()
+    page.goto(f"{site.url}learn/")
+    page.locator("#replication").get_by_role("link", name="Lecture, 45 minutes").click()
+    expect(page).to_have_url(f"{site.url}lectures/replication/")
     page.goto(f"{site.url}learn/")
     page.get_by_role("link", name="Open the lectures").click()
     page.locator("#replication h2 a").click()

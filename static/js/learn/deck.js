@@ -87,6 +87,7 @@ addEventListener("hashchange", () => {
   show();
 });
 addEventListener("resize", fit);
+main.addEventListener("toggle", fit, true);             // an answer that opens needs room
 document.body.toggleAttribute("data-live", true);
 bindKeys(bindings);
 show();
