@@ -72,7 +72,7 @@ def tally(room: Room) -> Json | None:
 
     {type, number, answered, of, counts, heat}. of: the seats that are here or have answered. counts: of each answer.
     heat: {kind, who, marks {name: count}, true?}: how many have marked something, and what; a slot stands for its part
-    of the space. true, once it is told: what the change is about, as a trial has it. Both None while they are hidden.
+    of the space. true, at the last stage: what the change is about, as a trial has it. Both None while they are hidden.
     """
     if not room.stage:
         return None

@@ -2,7 +2,7 @@
 
     trial/ (a copy of the lab carries the change out) ─► open ─► closed ─► told: the truth is sent
 
-Question and truth are the engine's (`broker_core/lab/trial.py`). Nobody is sent the truth before it is told, and how
+Question and truth are the engine's (`broker_core/lab/trial.py`). Nobody is sent the truth before the last stage, and how
 the room has answered goes apart from the room's state (`answers.py`).
 """
 

@@ -53,6 +53,7 @@ PREDICT = {
     "marking.names": _("Press them, or type their numbers:"),
     "marking.marked": _("{count} marked."),
     "marking.show": _("Show the answer"),
+    "marking.send": pgettext_lazy("marks", "Send"),
     "marking.end": _("Done"),
     "marking.told.partition": _("{right} right, {missed} missed, {wrong} wrong, of {all} that will move."),
     "marking.told.slot": _(

@@ -47,6 +47,7 @@ ROOM = {
     "room.lead": _("The room answers. The lab is paused until you make the change."),
     "room.closed": _("The question is closed. The change comes next."),
     "room.answered": _("{answered} of {of} have answered"),
+    "room.marked": _("{who} {who?has|have} marked the picture"),
     "room.answer": _("{answer}: {count} {count?person|people}"),
     "room.bars_show": _("Show the answers"),
     "room.bars_hide": _("Hide the answers"),

@@ -27,6 +27,7 @@ def joined(profile: Profile, site: SupervisedSite, presenter: Page, **options: o
     """Another person's browser, which has come by the code."""
     page = profile(**options).new_page()
     page.goto(f"{site.url}rooms/")
+    expect(presenter.locator("#room-word")).to_contain_text("You present room")
     (code,) = re.findall("[A-Z2-9]{6}", str(presenter.text_content("#room-word")))
     page.fill("[name=code]", f" {code.lower()} ")
     page.click("form .go")

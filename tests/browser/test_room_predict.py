@@ -89,3 +89,41 @@ def test_a_question_to_the_room_from_the_asking_to_the_truth(
     presenter.click("#room-away")
     for page in (presenter, phone, late):
         expect(page.locator("#room-ask")).to_be_hidden()
+
+
+def marked(page: Page, names: str) -> None:
+    page.click("#room-mark")
+    expect(page.locator("#marking-ask")).to_contain_text("Which of the 12 partitions")
+    expect(page.locator("#room-ask")).to_be_hidden()
+    page.fill("#marking-names", names)
+    page.click("#marking-show")
+    expect(page.locator("#marking-form")).to_be_hidden()
+    expect(page.locator("#room-told")).to_contain_text("Your answer is in")
+
+
+def test_marks_on_the_picture_are_a_heat_map_of_the_room(
+    presenter: Page, profile: Profile, site: SupervisedSite
+) -> None:
+    phone = joined(profile, site, presenter, **PHONE)
+    wide = joined(profile, site, presenter, viewport={"width": 1280, "height": 720})
+    presenter.keyboard.press("Escape")
+    asked(presenter, "kafka", "leave c2")
+    marked(phone, "3 4")
+    marked(wide, "4 5")
+    expect(presenter.locator("#room-answered")).to_have_text("2 of 2 have answered")
+    for page in (presenter, phone, wide):
+        expect(page.locator(".marks rect.heat")).to_have_count(0)
+    presenter.click("#room-bars")
+    for page in (presenter, phone, wide):
+        expect(page.locator("#room-answered")).to_have_text("2 of 2 have answered, 2 have marked the picture")
+        expect(page.locator(".marks rect.heat")).to_have_count(3)
+        assert page.locator(".marks text").all_text_contents() == ["1", "2", "1"]
+        expect(page.locator(".marks rect.right")).to_have_count(0)
+    presenter.click("#room-close")
+    presenter.click("#room-tell")
+    for page in (presenter, phone, wide):
+        expect(page.locator(".marks rect.right").first).to_be_attached()
+    expect(phone.locator("#room-told")).to_contain_text(re.compile("right, .* missed, .* wrong"))
+    presenter.click("#room-away")
+    for page in (presenter, phone, wide):
+        expect(page.locator(".marks rect")).to_have_count(0)

@@ -3,6 +3,7 @@
 
 import { inTurn, speaker } from "../base/say.js";
 import { laneName } from "../lane/name.js";
+import { judged } from "./marks.js";
 
 const HERE = new Set(["live", "slow", "paused", "waiting"]);
 
@@ -69,6 +70,13 @@ export function truthWords({ question, chosen, outcome, atClock }, say) {
     : say("predict.rested", { clock: atClock, rest_us: outcome.rest_us });
   const standing = outcome.stopped.length;
   return [verdict, rest, ...(standing ? [say("predict.standing", { count: standing })] : [])];
+}
+
+// What was marked against what the change comes to.
+export function marksWords({ kind, marked, truth: names }, say) {
+  const { right, missed, wrong } = judged(kind, marked, names);
+  const counts = { right: right.length, missed: missed.length, wrong: wrong.length, all: names.length };
+  return say(names.length ? `marking.told.${kind}` : `marking.none.${kind}`, counts);
 }
 
 // Who has a key in one lane: of its part of the answer.

@@ -2,14 +2,15 @@
 // presses them, or types their names, and then hears what was right, missed and wrong. The picture is held at the
 // moment that is asked about.
 
-import { onLanguage, say } from "../base/chrome.js";
+import { onLanguage, say, speak } from "../base/chrome.js";
 import { setText } from "../base/dom.js";
-import { draw, shapeOf } from "../drawing/shapes.js";
-import { changeWords } from "./asked.js";
-import { judged, kindsOf, placeOfSlot, typed } from "./marks.js";
+import { draw } from "../drawing/shapes.js";
+import { changeWords, marksWords } from "./asked.js";
+import { placesOn } from "./mark_places.js";
+import { judged, kindsOf, typed } from "./marks.js";
 
 const $ = (id) => document.getElementById(id);
-const SVG = "http://www.w3.org/2000/svg", R = 9;
+const SVG = "http://www.w3.org/2000/svg";
 const SIGNS = { right: "✓", missed: "!", wrong: "×" };
 
 // thingAt(target, event): what a press is on, as {lane, thing}; null on a page whose pictures cannot be marked.
@@ -17,26 +18,36 @@ export function createMarking({ current, past, thingAt }) {
   const box = $("marking"), overlay = document.body.appendChild(document.createElementNS(SVG, "svg"));
   overlay.setAttribute("class", "marks");
   overlay.setAttribute("aria-hidden", "true");
-  let open = null;                                        // {lane, kind, change, truth, total, marked, isShown}
+  let open = null;                                        // {lane, kind, change, truth, total, marked, send, isShown}
 
   const canMark = (outcome) => thingAt !== null && kindsOf(outcome).length > 0;
 
   // told: the answer of a trial; change: {kind, consumer}.
   function start({ told, lane, change }) {
     const { marks } = told.lanes[lane].outcome, [kind] = kindsOf(told.lanes[lane].outcome);
-    open = { lane, kind, change, truth: marks[kind].true, total: marks[kind].total, marked: [], isShown: false };
     if (!past.isLooking() && current().playing) past.seek({ at_us: told.at_us, position: told.position });
-    $("marking-names").value = "";
+    begin({ lane, kind, change, truth: marks[kind].true, total: marks[kind].total, marked: [], send: null });
+  }
+
+  // Of a room's question: what is marked is sent, and judged when all are. ended(): it is over, sent or not.
+  function startForRoom({ lane, change, marking: { kind, total }, marked, send, ended }) {
+    begin({ lane, kind, change, truth: null, total, marked, send, ended });
+  }
+
+  function begin(what) {
+    open = { ...what, isShown: false };
+    $("marking-names").value = open.marked.join(" ");
     write();
     $("marking-names").focus({ preventScroll: true });
   }
 
   function stop() {
+    const ended = open?.ended;
     open = null;
     write();
+    ended?.();
   }
 
-  const picture = () => document.querySelector(`[data-picture="${CSS.escape(open.lane)}"]`);
   const view = () => current().lanes[open.lane];
 
   function known() {
@@ -61,56 +72,25 @@ export function createMarking({ current, past, thingAt }) {
     const { kind, change, total, marked, truth, isShown } = open;
     setText($("marking-ask"), say(`marking.${kind}`, { change: changeWords(change, say), total }));
     $("marking-names").disabled = $("marking-show").hidden = isShown;
-    const found = isShown ? judged(kind, marked, truth) : null;
-    setText($("marking-told"), found === null ? say("marking.marked", { count: marked.length }) : toldWords(found));
-    drawMarks(found ?? { marked });
-  }
-
-  function toldWords({ right, missed, wrong }) {
-    const counts = { right: right.length, missed: missed.length, wrong: wrong.length, all: open.truth.length };
-    return say(open.truth.length ? `marking.told.${open.kind}` : `marking.none.${open.kind}`, counts);
+    speak($("marking-show"), open.send ? "marking.send" : "marking.show");
+    const words = isShown ? marksWords({ kind, marked, truth }, say) : say("marking.marked", { count: marked.length });
+    setText($("marking-told"), words);
+    drawMarks(isShown ? judged(kind, marked, truth) : { marked });
   }
 
   function drawMarks(sets) {
-    const shapes = Object.entries(sets).flatMap(([state, names]) => names.flatMap((name) => shapesOf(name, state)));
-    draw(overlay, shapes);
+    const placeOf = placesOn({ lane: open.lane, kind: open.kind, view: view() });
+    const shapesOf = ([state, names]) => names.flatMap((name) => shapesAt(placeOf(name), name, state));
+    draw(overlay, Object.entries(sets).flatMap(shapesOf));
   }
 
   // name: of a thing, or of slots a range.
-  function shapesOf(name, state) {
-    const at = placeOf(name);
+  function shapesAt(at, name, state) {
     if (!at) return [];
     const id = `${state}-${[name].flat().join("-")}`, { x, y, width, height } = at;
     const mark = { id, tag: "rect", x, y, width, height, rx: 6, class: state };
     if (!SIGNS[state]) return [mark];
     return [mark, { id: `${id}-s`, tag: "text", x: x + width / 2, y: y + height / 2 + 5, text: SIGNS[state] }];
-  }
-
-  function placeOf(name) {
-    if (open.kind === "slot") {
-      const slot = Array.isArray(name) ? Math.floor((name[0] + name[1]) / 2) : Number(name), svg = picture();
-      const box = svg?.viewBox.baseVal;
-      if (!box?.width) return null;
-      const { x, y } = placeOfSlot(slot, view().picture, box);
-      const at = new DOMPoint(x, y).matrixTransform(svg.getScreenCTM());
-      return { x: at.x + scrollX - R, y: at.y + scrollY - R, width: 2 * R, height: 2 * R };
-    }
-    const ids = open.kind === "partition" ? [`cell-${name}`] : handsOf(name);
-    const elements = [...picture().querySelectorAll("*")].filter((element) => ids.includes(shapeOf(element)?.id));
-    const boxes = elements.map((element) => element.getBoundingClientRect()).filter(({ width }) => width);
-    if (!boxes.length) return null;
-    const [left, top] = [Math.min(...boxes.map((box) => box.left)), Math.min(...boxes.map((box) => box.top))];
-    const [right, foot] = [Math.max(...boxes.map((box) => box.right)), Math.max(...boxes.map((box) => box.bottom))];
-    return { x: left + scrollX - 2, y: top + scrollY - 2, width: right - left + 4, height: foot - top + 4 };
-  }
-
-  // A message that is out: the ring in which its consumer holds it.
-  function handsOf(record) {
-    for (const [consumer, items] of Object.entries(view().picture.in_flight ?? {})) {
-      const at = items.findIndex((item) => item && String(item.record) === record);
-      if (at >= 0) return [`hand-${consumer}-${at}`, `edge-${consumer}-${at}`];
-    }
-    return [];
   }
 
   // -- pressing -------------------------------------------------------------------------------------------------------
@@ -130,15 +110,22 @@ export function createMarking({ current, past, thingAt }) {
   });
   $("marking-form").addEventListener("submit", (event) => {
     event.preventDefault();
+    if (open.send) return sendMarks();
     open.isShown = true;
     write();
-    $("marking-told").focus();
+    return $("marking-told").focus();
   });
+
+  async function sendMarks() {
+    const { send, marked } = open;
+    if (await send(marked, $("marking-show"))) stop();
+  }
+
   $("marking-end").addEventListener("click", stop);
   for (const kind of ["resize", "scroll"]) addEventListener(kind, () => open && write(), { passive: true });
   onLanguage(write);
 
-  return { canMark, start, write: () => open && write() };
+  return { canMark, canMarkHere: () => thingAt !== null, start, startForRoom, stop, write: () => open && write() };
 }
 
 function cut(thing) {

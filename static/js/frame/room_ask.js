@@ -8,17 +8,19 @@ import { setText } from "../base/dom.js";
 import { refusalOf } from "../base/reasons.js";
 import { clock } from "../base/say.js";
 import { laneName } from "../lane/name.js";
-import { answerWords, orderOf, questionWords, truthWords } from "./asked.js";
+import { answerWords, marksWords, orderOf, questionWords, truthWords } from "./asked.js";
+import { createHeat } from "./heat.js";
+import { pictureOf } from "./mark_places.js";
 import { momentShown } from "./trial.js";
 
 const $ = (id) => document.getElementById(id);
-const picture = (lane) => document.querySelector(`[data-picture="${CSS.escape(lane)}"]`);
 const LOOK_MS = 50, STOPPED_WITHIN_MS = 2000;
 
-// room: as createRoom gives it. current(), send(near, order), notice, past: as createTransport has them.
-export function createRoomAsk({ room, current, send, notice, past }) {
-  const card = $("room-ask");
-  let drawn = "", number = 0;
+// room: as createRoom gives it. current(), send(near, order), notice, past: as createTransport has them. marking: on
+// the picture.
+export function createRoomAsk({ room, current, send, notice, past, marking }) {
+  const card = $("room-ask"), drawHeat = createHeat({ current });
+  let drawn = "", number = 0, isMarking = false;
 
   // -- asking ---------------------------------------------------------------------------------------------------------
 
@@ -56,6 +58,8 @@ export function createRoomAsk({ room, current, send, notice, past }) {
   function draw() {
     const asked = room.asked();
     card.hidden = asked === null;
+    drawHeat(asked?.lane, asked && !room.isLooking() ? room.tally()?.heat ?? null : null);
+    if (asked?.stage !== "open") stopMarking();
     if (asked === null) {
       drawn = "";
       return;
@@ -68,7 +72,7 @@ export function createRoomAsk({ room, current, send, notice, past }) {
     const name = laneName(asked.lane, current(), say);
     setText($("room-question"), questionWords(asked.question, asked.change, name, say));
     drawAnswers(told);
-    setText($("room-answered"), told.tally ? say("room.answered", told.tally) : "");
+    setText($("room-answered"), countWords(told));
     const lines = wordsOf(told);
     $("room-told").replaceChildren(...lines.map((textContent, at) =>
       Object.assign(document.createElement("p"), { textContent, className: at || !asked.told ? "s" : "verdict" }),
@@ -81,7 +85,7 @@ export function createRoomAsk({ room, current, send, notice, past }) {
     fold(false);
     // A phone has one lane of the Stage at a time.
     document.querySelector(`[data-tab="${CSS.escape(asked.lane)}"]:not([aria-current])`)?.click();
-    const { left, right } = picture(asked.lane)?.getBoundingClientRect() ?? { left: 0, right: 0 };
+    const { left, right } = pictureOf(asked.lane)?.getBoundingClientRect() ?? { left: 0, right: 0 };
     card.dataset.side = left + right > innerWidth ? "left" : "right";
   }
 
@@ -109,20 +113,31 @@ export function createRoomAsk({ room, current, send, notice, past }) {
     }));
   }
 
-  function wordsOf({ asked, answer, lead }) {
-    const chosen = answer?.chosen ?? null;
+  function countWords({ tally }) {
+    if (!tally) return "";
+    const lines = [say("room.answered", tally), ...(tally.heat?.who ? [say("room.marked", tally.heat)] : [])];
+    return lines.join(say("list.comma"));
+  }
+
+  function wordsOf({ asked, tally, answer, lead }) {
+    const chosen = answer?.chosen ?? null, marks = answer?.marks ?? null;
     if (asked.told) {
       const { truth, value, rest_us: restUs, standing } = asked.told;
       const outcome = { rest_us: restUs, stopped: Array(standing) }, question = { ...asked.question, truth, value };
-      return truthWords({ question, chosen, outcome, atClock: clock(asked.at_us) }, say);
+      const lines = truthWords({ question, chosen, outcome, atClock: clock(asked.at_us) }, say);
+      const names = tally?.heat?.true;
+      if (!marks || !names) return lines;
+      return [...lines, marksWords({ kind: asked.marking.kind, marked: marks, truth: names }, say)];
     }
     if (asked.stage === "closed") return [say("room.closed")];
     if (lead) return [say("room.lead")];
-    return [say(chosen === null ? "room.choose" : "room.chosen")];
+    return [say(chosen === null && marks === null ? "room.choose" : "room.chosen")];
   }
 
   function drawActs({ asked, lead }) {
     const isOpen = asked.stage === "open", isTold = asked.stage === "told";
+    const mayMark = isOpen && !lead && asked.marking !== null && marking.canMarkHere() && !room.isLooking();
+    $("room-mark").hidden = !mayMark || pictureOf(asked.lane) === null;
     $("room-acts").hidden = !lead;
     $("room-bars").hidden = isTold;
     speak($("room-bars"), asked.bars_shown ? "room.bars_hide" : "room.bars_show");
@@ -131,7 +146,7 @@ export function createRoomAsk({ room, current, send, notice, past }) {
     speak($("room-tell"), isMade(asked) ? "predict.make" : "room.tell");
   }
 
-  // Of a moment of the past a change of one's own would be another branch's: there the truth is told alone.
+  // Of a moment of the past a change of one's own would be another branch's: there the truth alone is shown.
   const isMade = (asked) => asked.is_next || !past.isShown();
 
   function fold(isFolded) {
@@ -141,12 +156,28 @@ export function createRoomAsk({ room, current, send, notice, past }) {
     speak($("room-fold"), isFolded ? "room.unfold" : "room.fold", "sayLabel");
   }
 
+  // -- marking --------------------------------------------------------------------------------------------------------
+
+  function mark() {
+    const asked = room.asked();
+    isMarking = true;
+    marking.startForRoom({
+      ...asked, marked: room.answer()?.marks ?? [], send: (marks, near) => act(near, () => room.give({ marks })),
+      ended: () => { isMarking = false; },
+    });
+  }
+
+  function stopMarking() {
+    if (isMarking) marking.stop();
+  }
+
   // -- pressing -------------------------------------------------------------------------------------------------------
 
   $("room-answers").addEventListener("click", ({ target }) => {
     const button = target.closest("[data-answer]");
     if (button) act(button, () => room.give({ chosen: Number(button.dataset.answer) }));
   });
+  $("room-mark").addEventListener("click", mark);
   $("room-fold").addEventListener("click", () => fold(!$("room-ask-body").hidden));
   $("room-bars").addEventListener("click", ({ target }) =>
     act(target, () => room.set({ bars_shown: !room.asked().bars_shown })));
