@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -24,7 +24,8 @@ import pyarrow.compute as pc
 
 from broker_core.events import Json
 from broker_core.pipeline.group_tasks import Batches, count_by_key, grouped
-from broker_core.pipeline.sources.workload import BAD_ARROW, Workload
+from broker_core.pipeline.sources.problems import Problems
+from broker_core.pipeline.sources.workload import Workload
 from broker_core.pipeline.strategies.base import Int64s
 
 TASKS_MAX = 8
@@ -42,13 +43,12 @@ _CHUNKS = pa.schema(
 
 @dataclass(frozen=True, slots=True)
 class OnePass:
-    """What one job found. counted: of each task rows of COUNTED_SCHEMA, its keys grouped by stretch. bad: the
-    first rows that could not be read, in order; bad_count: how many there are. first_us, last_us: of the
-    records that have a time. key_bytes_max: of the longest key."""
+    """What one job found. counted: of each task rows of COUNTED_SCHEMA, its keys grouped by stretch. problems: what
+    there is to say of the rows. first_us, last_us: of the records that have a time. key_bytes_max: of the longest
+    key."""
 
     counted: list[Any]
-    bad: list[Json]
-    bad_count: int
+    problems: Problems
     first_us: int | None
     last_us: int | None
     key_bytes_max: int
@@ -78,23 +78,22 @@ def one_pass(workload: Workload, ats: Sequence[int], bad_kept: int) -> OnePass |
         .sort_by([("task", "ascending"), ("number", "ascending")])
     )
     tasks: dict[int, list[Any]] = {}
-    bad: list[Any] = []
+    problems = Problems(bad_kept)
     facts: list[Json] = []
     for task, kind, data in zip(
         *(chunks[name].to_pylist() for name in ("task", "kind", "data")), strict=True
     ):
         if kind == FACTS:
             facts.append(json.loads(data))
+        elif kind == COUNTED:
+            tasks.setdefault(task, []).append(pa.ipc.open_stream(data).read_all())
         else:
-            (tasks.setdefault(task, []) if kind == COUNTED else bad).append(
-                pa.ipc.open_stream(data).read_all()
-            )
+            problems.join_summary(pa.ipc.open_stream(data).read_all().to_pylist())
     if any(fact["is_too_large"] for fact in facts):
         return None
     return OnePass(
         counted=[pa.concat_tables(tables) for tables in tasks.values()],
-        bad=pa.concat_tables([BAD_ARROW.empty_table(), *bad]).slice(0, bad_kept).to_pylist(),
-        bad_count=sum(fact["bad"] for fact in facts),
+        problems=problems,
         first_us=min((fact["first_us"] for fact in facts if fact["first_us"] is not None), default=None),
         last_us=max((fact["last_us"] for fact in facts if fact["last_us"] is not None), default=None),
         key_bytes_max=max((fact["key_bytes_max"] for fact in facts), default=0),
@@ -110,21 +109,17 @@ def _of_one_place(counted: Any) -> Any:
 class _Facts:
     """What a task notices beside the keys."""
 
-    bad_kept: int
-    bad: list[pa.RecordBatch] = field(default_factory=list)
-    bad_count: int = 0
+    problems: Problems
     first_us: int | None = None
     last_us: int | None = None
     key_bytes_max: int = 0
     is_too_large: bool = False
 
     def good(self, batches: Batches) -> Iterator[pa.RecordBatch]:
-        """The records among the batches; the bad rows stay here."""
+        """The records among the batches; what there is to say of rows stays here."""
         for batch in batches:
             if "reason" in batch.schema.names:
-                if self.bad_count < self.bad_kept:
-                    self.bad.append(batch.slice(0, self.bad_kept - self.bad_count).cast(BAD_ARROW))
-                self.bad_count += batch.num_rows
+                self.problems.add(batch)
                 continue
             times = pc.min_max(batch.column("at_us")).as_py()
             if times["min"] is not None:
@@ -136,15 +131,15 @@ class _Facts:
             yield batch
 
     def to_json(self) -> bytes:
-        names = ("bad_count", "first_us", "last_us", "key_bytes_max", "is_too_large")
-        return json.dumps({name.removesuffix("_count"): getattr(self, name) for name in names}).encode()
+        names = ("first_us", "last_us", "key_bytes_max", "is_too_large")
+        return json.dumps({name: getattr(self, name) for name in names}).encode()
 
 
 def _task(
     ats: tuple[int, ...], kept_bytes: int, bad_kept: int, task: int, batches: Batches
 ) -> Iterator[pa.RecordBatch]:
     """What one task makes of the batches that it reads, good and bad."""
-    facts, size = _Facts(bad_kept), 0
+    facts, size = _Facts(Problems(bad_kept)), 0
     counted: list[pa.RecordBatch] = []
     for batch in count_by_key(ats, held_bytes=kept_bytes)(facts.good(batches)):
         size += batch.nbytes
@@ -155,7 +150,7 @@ def _task(
         counted.append(batch)
     chunks = (
         [(COUNTED, data) for data in _streams(counted)]
-        + [(BAD, data) for data in _streams(facts.bad)]
+        + [(BAD, data) for data in _streams([facts.problems.summary()])]
         + [(FACTS, facts.to_json())]
     )
     for number, (kind, data) in enumerate(chunks):

@@ -11,6 +11,7 @@ tables are written aside, moved into place, and the manifest comes last.
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,7 @@ from broker_core.pipeline import result
 from broker_core.pipeline.hot_keys import counted_profile, key_profile
 from broker_core.pipeline.members import Step, has_records, history_steps
 from broker_core.pipeline.one_pass import OnePass, one_pass
+from broker_core.pipeline.sources.problems import SUMMARY_SCHEMA, Problems, summed_up
 from broker_core.pipeline.sources.rows import BAD_SIZE, BAD_TIME
 from broker_core.pipeline.strategies import Strategy, strategies_parse
 from broker_core.pipeline.study_errors import IsCancelled, StudyCancelled, StudyFailed, explained
@@ -157,9 +159,8 @@ class _Run:
             counts = route_counts(workload, strategies, steps, seed=request["seed"], topic=request["topic"])
         self.rows = counts.records
         self.at("routing", 1)
-        bad, bad_rows = (once.bad_count, once.bad) if once is not None else _bad_rows(workload.bad)
-        if not counts.records:
-            raise _nothing_read(bad, bad_rows)
+        problems = once.problems if once is not None else _problems(workload.bad)
+        _refuse_unread(problems, counts.records)
         _check_places(steps, counts.records, request["history"]["kind"])
         first_us, last_us = _times(records, request["source"], once)
         sample = sampled_workload(
@@ -179,7 +180,8 @@ class _Run:
                 "no_key": counts.no_key,
                 "empty_key": counts.empty_key,
                 "bytes": counts.bytes,
-                "bad_rows": bad,
+                "bad_rows": problems.set_aside,
+                "problems": problems.to_json(),
                 "first_at_us": first_us,
                 "last_at_us": last_us,
                 "keyless_exact": counts.keyless_exact,
@@ -192,7 +194,7 @@ class _Run:
         result.write_result(
             self.folder,
             manifest,
-            tables | {"bad_rows": bad_rows},
+            tables | {"bad_rows": problems.bad_rows()},
             sample.to_json() | {"name": request["name"]},
         )
         self.at("writing", 1)
@@ -269,30 +271,41 @@ def _sequence(records: "DataFrame", rate: int, key_bytes_max: int | None) -> Seq
     )
 
 
-def _bad_rows(bad: "DataFrame | None") -> tuple[int, list[Json]]:
-    """How many rows could not be read, and the first of them."""
-    if bad is None:
-        return 0, []
-    kept = bad.limit(BAD_ROWS_KEPT + 1).collect()
-    count = len(kept) if len(kept) <= BAD_ROWS_KEPT else bad.count()
-    return count, [row.asDict() for row in kept[:BAD_ROWS_KEPT]]
+def _problems(bad: "DataFrame | None") -> Problems:
+    """What there is to say of the rows of a source."""
+    problems = Problems(BAD_ROWS_KEPT)
+    if bad is not None:
+        rows = bad.mapInArrow(partial(summed_up, BAD_ROWS_KEPT), SUMMARY_SCHEMA).collect()
+        problems.join_summary(row.asDict() for row in rows)
+    return problems
 
 
-def _nothing_read(bad: int, rows: Sequence[Json]) -> StudyFailed | CommandError:
-    """Why there is no result: of nothing every strategy would be the best."""
-    if not bad:
-        return StudyFailed("this source has no records")
+def _refuse_unread(problems: Problems, records: int) -> None:
+    """Raise why there is no result: of nothing every strategy would be the best, and a column in which no value can be
+    read is another one."""
+    if not records and not problems.set_aside:
+        raise StudyFailed("this source has no records")
+    for reason, field, template in _UNREAD:
+        if records and problems.counts.get(reason, 0) >= records:
+            raise CommandError(field, template, **_first_of(problems, reason))
+    if not records:
+        first = min(problems.bad_rows(), key=lambda row: row["line"] or 0)
+        raise StudyFailed(
+            "none of the {count} rows can be read; line {line} is: {text}",
+            count=problems.set_aside, **_first_of(problems, first["reason"]),
+        )  # fmt: skip
+
+
+_UNREAD = (
+    (BAD_TIME, "source.time", "the time column cannot be read in any row; line {line} is: {text}"),
+    (BAD_SIZE, "source.size", "the size is not a number of 0 or more in any row; line {line} is: {text}"),
+)
+
+
+def _first_of(problems: Problems, reason: str) -> Json:
+    rows = [row for row in problems.rows if row["reason"] == reason]
     first = min(rows, key=lambda row: row["line"] or 0)
-    values = {"line": first["line"] or 0, "text": (first["text"] or "")[:BAD_TEXT_CHARACTERS]}
-    if first["reason"] == BAD_TIME:
-        return CommandError(
-            "source.time", "the time column cannot be read in any row; line {line} is: {text}", **values
-        )
-    if first["reason"] == BAD_SIZE:
-        return CommandError(
-            "source.size", "the size is not a whole number in any row; line {line} is: {text}", **values
-        )
-    return StudyFailed("none of the {count} rows can be read; line {line} is: {text}", count=bad, **values)
+    return {"line": first["line"] or 0, "text": (first["text"] or "")[:BAD_TEXT_CHARACTERS]}
 
 
 def _check_places(steps: Sequence[Step], records: int, kind: str) -> None:

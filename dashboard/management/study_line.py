@@ -5,23 +5,25 @@ from __future__ import annotations
 import contextlib
 import json
 import re
+from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
 from broker_core.errors import CommandError as Refused
+from broker_core.pipeline.sources.encodings import ENCODINGS
 from broker_core.pipeline.sources.files import ENDINGS
+from broker_core.pipeline.sources.kinds import refusal, sniff
 from broker_core.pipeline.sources.preview import source_preview
+from broker_core.pipeline.sources.spec import SETTINGS
+from broker_core.pipeline.sources.times import FORMATS
 from broker_core.pipeline.strategies import strategies_default
 
 # The log first: a broker keeps small text files beside its partitions.
 KINDS = {"kafka_log": (".log",), **ENDINGS}
-TABS = (".tsv", ".tsv.gz")
-COLUMN_OPTIONS = ("key", "time", "size", "payload")
+COLUMN_OPTIONS = ("key", "time", "size", "payload", "time_format")
 # What each kind of source accepts, and what it is called where it does not.
 OPTIONS = {
-    "csv": (*COLUMN_OPTIONS, "delimiter"),
-    "jsonl": COLUMN_OPTIONS,
-    "parquet": COLUMN_OPTIONS,
+    **{kind: (*COLUMN_OPTIONS, *settings) for kind, settings in SETTINGS.items()},
     "flights": ("key",),
     "kafka_log": (),
 }
@@ -32,11 +34,48 @@ SOURCES = {
     "kafka_log": "a Kafka log",
 }
 COLUMNS_NAMED = 12
+_TYPED = {"nulls": "--null", "header": "--no-header"}
+"""Fields of a source that have another name on the command line."""
+UNKNOWN_KIND = "say what {path} is: --kind"
 _ANSWERS = {"true": True, "false": False}
 # What a word of --members does, by its look: +  +c5  -c2  c3x
 CHANGE = re.compile(
     r"(?P<join>\+)(?P<joiner>[\w.-]*)|[-−](?P<leaver>[\w.][\w.-]*)|(?P<crashed>[\w.][\w.-]*)[x×]"
 )
+
+
+def add_file_settings(parser: ArgumentParser) -> None:
+    """How a file is written, where its first rows do not tell, or tell something else."""
+    parser.add_argument(
+        "--delimiter", metavar="CHARACTER", help="between the columns of a CSV; tab or \\t is a tab"
+    )
+    parser.add_argument(
+        "--no-header", dest="header", action="store_false", default=None,
+        help="the first row is a record; columns are 1, 2, ...",
+    )  # fmt: skip
+    parser.add_argument("--header", action="store_true", default=None, help="the first row names the columns")
+    parser.add_argument("--skip", type=int, metavar="N", help="lines before the header or the first row")
+    parser.add_argument("--comment", metavar="CHARACTER", help="a line that begins with it is no row")
+    parser.add_argument(
+        "--escape",
+        metavar="CHARACTER",
+        help="before a quote inside quotes, as Spark, Hive and MySQL write it",
+    )
+    parser.add_argument(
+        "--null", dest="nulls", nargs="*", metavar="WORD",
+        help="words that stand for no value (default: NULL \\N NA; none given: every word is data)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--encoding", choices=ENCODINGS, help="of the text; bytes: keys are hashed as they are in the file"
+    )
+    parser.add_argument(
+        "--key-separator", metavar="CHARACTER",
+        help="each line is a key, this, and a value: what kcat -K and kafka-console-consumer print",
+    )  # fmt: skip
+    parser.add_argument(
+        "--time-format", metavar="FORMAT",
+        help=f"{', '.join(FORMATS)}, or a pattern as %%d.%%m.%%Y %%H:%%M; times that tell themselves need none",
+    )  # fmt: skip
 
 
 def typed(field: str, options: dict[str, Any]) -> str:
@@ -45,7 +84,7 @@ def typed(field: str, options: dict[str, Any]) -> str:
     part, _, rest = field.partition(".")
     match part:
         case "source" | "service" if rest:
-            return "FILE" if rest == "path" else f"--{rest.replace('_', '-')}"
+            return "FILE" if rest == "path" else _TYPED.get(rest, f"--{rest.replace('_', '-')}")
         case "source":
             return "FILE"
         case "strategies" if rest.isdecimal() and options["strategies"]:
@@ -76,27 +115,27 @@ def source_of(options: dict[str, Any]) -> dict[str, Any]:
     path = Path(options["file"])
     is_flights = options["file"] == "flights" and not path.exists()
     kind = "flights" if is_flights else options["kind"] or kind_of(path)
-    given = {name: options[name] for name in OPTIONS["csv"] if options[name] is not None}
+    given = {name: options[name] for name in OPTIONS["csv"] if options.get(name) is not None}
     if is_flights and options["kind"]:
         given["kind"] = options["kind"]
     for name in given:
         if name not in OPTIONS[kind]:
-            raise Refused(f"--{name}", "does not apply to {source}", source=SOURCES[kind])
+            raise Refused(f"source.{name}", "does not apply to {source}", source=SOURCES[kind])
     match kind:
         case "flights":
             return {"kind": kind, "key": "tail_number"} | given
         case "kafka_log":
             return {"kind": kind, "path": str(path)}
-        case "csv":
-            given.setdefault("delimiter", "\t" if path.name.lower().endswith(TABS) else ",")
+    source = {"kind": kind, "path": str(path)} | given
     if not options["key"]:
-        raise _key_missing({"kind": kind, "path": str(path)} | given)
-    return {"kind": kind, "path": str(path)} | given
+        shown = source_preview(source)
+        if not shown.get("read_as", {}).get("key_separator"):
+            raise _key_missing(shown)
+    return source
 
 
-def _key_missing(source: dict[str, Any]) -> Refused:
-    """Which column the key could be, by how its first values repeat."""
-    shown = source_preview(source)
+def _key_missing(shown: dict[str, Any]) -> Refused:
+    """Which column the key could be, by how its first values repeat. shown: the preview."""
     use = next(
         (
             column["use"]["params"]
@@ -121,7 +160,12 @@ def _key_missing(source: dict[str, Any]) -> Refused:
 
 
 def kind_of(path: Path) -> str:
-    """By the name of the file, or by the names in the folder."""
+    """What a file is by its bytes, or a folder by the names in it."""
+    if path.is_file() and path.stat().st_size:
+        if found := sniff(path, path.name):
+            return found.kind
+        if sentence := refusal(path):
+            raise Refused("FILE", sentence)
     names = [file.name.lower() for file in path.rglob("*")] if path.is_dir() else [path.name.lower()]
     kind = next(
         (kind for kind, endings in KINDS.items() if any(name.endswith(endings) for name in names)), None
@@ -129,7 +173,7 @@ def kind_of(path: Path) -> str:
     if kind is None:
         if not path.exists():
             raise Refused("FILE", "{path} does not exist", path=path)
-        raise Refused("FILE", "say what {path} is: --kind", path=path)
+        raise Refused("FILE", UNKNOWN_KIND, path=path)
     return kind
 
 

@@ -57,6 +57,22 @@ ANALYZE = {
     "data.semicolon": _("semicolon"),
     "data.tab": _("tab"),
     "data.pipe": _("vertical bar"),
+    "data.colon": _("colon"),
+    "data.written": _("How the file is written"),
+    "data.key_value": _("Only the first one separates: a key and its value, as kcat -K prints them"),
+    "data.nulls": _("Words that mean no value"),
+    "data.encoding": _("Encoding"),
+    "data.encoding_bytes": _("bytes, as they are"),
+    "data.encoding_about": _(
+        "Recognised in the first rows. Keys are hashed as the UTF-8 that a producer would send, or as the bytes "
+        "of the file."
+    ),
+    "data.skip": _("Lines to skip at the top"),
+    "data.comment": _("Comment lines begin with"),
+    "data.escape": _("A quotation mark inside quotation marks"),
+    "data.escape_doubled": _("is doubled"),
+    "data.escape_backslash": _("has a backslash before it"),
+    "data.time_format": _("Time format"),
     "data.header": _("The first line names the columns"),
     "data.preview": _("The first rows"),
     "data.no_record": _("No record was found here; a study needs at least one."),

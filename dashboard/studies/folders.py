@@ -19,9 +19,9 @@ from django.utils.translation import gettext as _
 from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.pipeline.sources.kafka_log_folders import partition_folders
+from broker_core.pipeline.sources.kinds import sniff
 from broker_core.real_files import real_below
 from dashboard.errors import Refused
-from dashboard.studies.kinds import sniff
 
 ENTRIES_MAX = 500
 FILES_LOOKED_AT_MAX = 20

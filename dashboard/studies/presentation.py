@@ -12,6 +12,13 @@ from typing import Any
 
 from dashboard.formats import NONE, figure, fill, half_up, percent, seconds
 
+BAD_SHARE_MAX = 0.01
+"""Of the rows set aside; above it the result says so first."""
+DECODED = ("cp1252", "utf-16-le", "utf-16-be")
+NULL_LIKE = {"null", "\\n", "na", "n/a", "nan", "none", "nil", "undefined", "(null)", "-"}
+NULL_LIKE_KINDS = ("csv", "jsonl", "parquet")
+HOT_KEYS_LOOKED_AT = 5
+
 Json = dict[str, Any]
 Words = Mapping[str, str]
 
@@ -110,8 +117,8 @@ def verdict_words(result: Json, verdict: Json | None, words: Words) -> str:
 
 
 def notes(result: Json) -> Json:
-    """What has to be said beside the figures, as {code, params}: `notes` under the headline, `sample` beside
-    the weights; and `bad_rows`."""
+    """What has to be said beside the figures, as {code, params}: `warnings` and `notes` under the headline, `sample`
+    beside the weights; and `bad_rows`."""
     workload, sample = result["workload"], result["limits"]["timed_sample"]
     said = []
     if workload["no_key"] or workload["empty_key"]:
@@ -123,14 +130,43 @@ def notes(result: Json) -> Json:
         )
     if not workload["keyless_exact"]:
         said.append({"code": "study.keyless_spread", "params": {}})
-    if workload["bad_rows"]:
-        said.append({"code": "study.bad_rows", "params": {"bad": workload["bad_rows"]}})
+    warnings, more = problems(result)
+    said += more
     about = {"records": sample["records"], "keys": sample["keys"], "rate": sample["rate"]} if sample else None
     return {
         "notes": said,
+        "warnings": warnings,
         "bad_rows": workload["bad_rows"],
         "sample": about and {"code": "define.sample", "params": about},
     }
+
+
+def problems(result: Json) -> tuple[list[Json], list[Json]]:
+    """What there is to say of the source's rows and of how it was read, as {code, params}: warnings where so many are
+    set aside that they may change the ranking, and the rest."""
+    workload, source = result["workload"], result["request"]["source"]
+    bad = workload["bad_rows"]
+    warnings: list[Json] = []
+    said: list[Json] = []
+    share = bad / max(1, bad + workload["records"])
+    if bad and share > BAD_SHARE_MAX:
+        params = {"bad": bad, "all": bad + workload["records"], "share": percent(share, 1)}
+        warnings.append({"code": "study.bad_rows_many", "params": params})
+    elif bad:
+        said.append({"code": "study.bad_rows", "params": {"bad": bad}})
+    for problem in workload.get("problems", ()):
+        lines = ", ".join(str(row["line"]) for row in problem["lines"] if row["line"] is not None)
+        params = {"rows": problem["rows"], "lines": lines, "words": ", ".join(source.get("nulls", ()))}
+        said.append({"code": f"problem.{problem['reason']}", "params": params})
+    if (encoding := source.get("encoding", "utf-8")) in DECODED:
+        said.append({"code": "study.decoded", "params": {"encoding": encoding}})
+    if source["kind"] in NULL_LIKE_KINDS:
+        said += [
+            {"code": "study.null_like", "params": {"key": key["key"]}}
+            for key in result.get("hot_keys", ())[:HOT_KEYS_LOOKED_AT]
+            if key["key"].lower() in NULL_LIKE
+        ]
+    return warnings, said
 
 
 def unowned(result: Json, words: Words) -> str:

@@ -21,17 +21,18 @@ from django.db.models import QuerySet, Sum
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from broker_core.pipeline.sources.kinds import refusal, sniff
 from dashboard import quotas
 from dashboard.errors import Refused
 from dashboard.models import Study, Upload, lab_id_new
 from dashboard.quotas import Quota
 from dashboard.stored import Damaged
-from dashboard.studies.kinds import sniff
 
 log = logging.getLogger(__name__)
 
 MB = 10**6
 NAME_MAX = 255
+NO_SOURCE = "is not a CSV, JSON lines, Parquet or Kafka log segment file"
 COMING_IN_S = 3600
 DISK_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 # What multipart/form-data adds around a file.
@@ -197,14 +198,8 @@ def upload_accept(*, incoming: IncomingFile, owner_hash: str, address: str = "")
     name = "".join(letter for letter in incoming.name or "" if letter.isprintable())[:NAME_MAX] or "file"
     found = sniff(incoming.path, name)
     if found is None:
-        raise Refused(
-            400,
-            {
-                "file": _("is empty")
-                if not incoming.size
-                else _("is not a CSV, JSON lines, Parquet or Kafka log segment file")
-            },
-        )
+        said = "is empty" if not incoming.size else refusal(incoming.path) or NO_SOURCE
+        raise Refused(400, {"file": _(said)})
     upload = Upload(
         owner_hash=owner_hash,
         address_hash=address,

@@ -18,10 +18,10 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 
+from broker_core.pipeline.sources.kinds import sniff
 from dashboard.access import token_hash
 from dashboard.models import Study, Upload
 from dashboard.studies import services, uploads
-from dashboard.studies.kinds import sniff
 
 TOKEN = "a-program-of-these-tests"
 CSV = b"tail_number,bytes\nN1,10\nN2,20\n"

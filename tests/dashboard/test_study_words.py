@@ -356,7 +356,7 @@ def test_who_is_excluded_has_no_place_and_no_bar() -> None:
 
 
 def test_what_was_left_out_is_said_and_nothing_is_where_nothing_was() -> None:
-    assert notes(result(RANGE)) == {"notes": [], "bad_rows": 0, "sample": None}
+    assert notes(result(RANGE)) == {"notes": [], "warnings": [], "bad_rows": 0, "sample": None}
     said = notes(result(RANGE, no_key=3, empty_key=1, keyless_exact=False, bad_rows=2))
     assert [note["code"] for note in said["notes"]] == [
         "study.no_keys",

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from broker_core.pipeline.sources.csv_rows import QUOTE, column_of
+from broker_core.pipeline.sources.csv_head import column_of
+from broker_core.pipeline.sources.dialect import Dialect
 from broker_core.pipeline.sources.text_kernels import (
     ESCAPED,
     FINE,
@@ -30,7 +31,7 @@ def scan(
     line=1,
     row_bytes_max=1 << 20,
     room=ROOM,
-    delimiter=",",
+    **dialect,
 ):
     """(rows as (text, line, fields, problem), the place after them, its line, spans, kinds)."""
     array = np.frombuffer(data, np.uint8)
@@ -38,7 +39,17 @@ def scan(
     limit = len(data) if limit is None else limit
     columns = np.array(wanted, np.int64)
     found, position, at_line = scan_rows(
-        array, begin, limit, is_final, ord(delimiter), QUOTE, columns, line, row_bytes_max, spans, kinds, rows
+        array,
+        begin,
+        limit,
+        is_final,
+        Dialect(**dialect).marks(),
+        columns,
+        line,
+        row_bytes_max,
+        spans,
+        kinds,
+        rows,
     )
     told = [
         (data[start:end], row_line, fields, problem)
@@ -194,7 +205,7 @@ def test_every_byte_is_in_one_row_or_a_line_end_and_a_row_is_in_the_line_of_its_
     array = np.frombuffer(data, np.uint8)
     spans, kinds, rows = new_tables(ROOM, 1)
     found, position, _ = scan_rows(
-        array, 0, len(data), True, ord(","), QUOTE, np.zeros(1, np.int64), 1, 1 << 20, spans, kinds, rows
+        array, 0, len(data), True, Dialect().marks(), np.zeros(1, np.int64), 1, 1 << 20, spans, kinds, rows
     )
     ends = [0, *rows[:found, 1].tolist()]
     starts = [*rows[:found, 0].tolist(), len(data)]

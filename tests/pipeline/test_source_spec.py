@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from broker_core.errors import CommandError
+from broker_core.pipeline.sources.dialect import NULL_WORDS, Dialect
 from broker_core.pipeline.sources.generated import KEYS_MAX, RECORDS_MAX, made_up_codes, made_up_part
 from broker_core.pipeline.sources.kafka_log_folders import partition_folders, segments_of
 from broker_core.pipeline.sources.preview import source_preview
@@ -22,7 +23,7 @@ SEGMENT = "00000000000000000000.log"
 @pytest.fixture
 def csv(tmp_path):
     path = tmp_path / "orders.csv"
-    path.write_bytes(b"user,at,size\nx,1,9\n")
+    path.write_bytes(b"user,at,size\nx,2013-01-01,9\n")
     return {"kind": "csv", "path": str(path), "key": "user"}
 
 
@@ -31,7 +32,9 @@ def csv(tmp_path):
 
 def test_a_file_is_filled_in_and_checking_it_again_changes_nothing(csv):
     checked = source_check(csv)
-    assert checked == csv | {"delimiter": ",", "header": True, "time": None, "size": None, "payload": None}
+    assert checked == csv | Dialect(nulls=NULL_WORDS).to_json() | {
+        "time": None, "size": None, "payload": None,
+    }  # fmt: skip
     assert source_check(checked) == checked
     assert source_check(csv | {"time": "at", "size": "size"})["time"] == "at"
 
@@ -290,7 +293,7 @@ def test_a_preview_counts_bad_rows_and_shows_good_ones(tmp_path):
     path = tmp_path / "a.csv"
     path.write_bytes(b'k,v\n1,2\n3\n4,5,6\n"7"x,8\n9,\xff\n')
     shown = source_preview({"kind": "csv", "path": str(path)})
-    assert (shown["rows"], shown["bad"]) == ([["1", "2"], ["9", "\\xff"]], 3)
+    assert (shown["rows"], shown["bad"]) == ([["1", "2"], ["3", None], ["4", "5"], ["9", "ÿ"]], 1)
 
 
 @pytest.mark.parametrize(

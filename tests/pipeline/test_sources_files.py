@@ -12,7 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from broker_core.pipeline.sources.csv_rows import csv_columns, csv_part
+from broker_core.pipeline.sources.csv_head import csv_columns
+from broker_core.pipeline.sources.csv_rows import csv_part
+from broker_core.pipeline.sources.dialect import Dialect
 from broker_core.pipeline.sources.files import Part, count_part, cut, number_lines
 from broker_core.pipeline.sources.jsonl_rows import jsonl_part
 from broker_core.pipeline.sources.parquet_rows import parquet_part
@@ -24,7 +26,7 @@ from tests.pipeline.refusals import refused
 
 def csv_rows(path, spec=None, part_bytes=1 << 30):
     spec = {"key": "k", "delimiter": ",", "header": True} | (spec or {})
-    columns = csv_columns(path, spec["delimiter"], spec["header"])
+    columns = csv_columns(path, Dialect.of(spec))
     return [
         row
         for part in parts_of(path, part_bytes, quotes_matter=True)
@@ -88,7 +90,7 @@ def test_line_numbers_of_good_and_bad_rows_do_not_depend_on_the_cut(
     content = newline.join([b"k,v", *lines]) + (newline if ends_with_newline else b"")
     path = written(tmp_path_factory, content)
     expected = [
-        (number, None if line.count(b",") == 1 else "wrong_columns")
+        (number, {0: "short_row", 1: None, 2: "long_row"}[line.count(b",")])
         for number, line in enumerate(lines, 2)
         if line
     ]
@@ -158,7 +160,7 @@ def test_empty_quoted_field_is_an_empty_key_and_an_empty_field_is_no_key(tmp_pat
 def test_keys_stay_the_bytes_that_stand_in_the_file(tmp_path):
     path = tmp_path / "a.csv"
     path.write_bytes(b"\xef\xbb\xbfk;v\ncaf\xe9;1\nna\xc3\xafve;2\n\x00\xff;3\n")
-    rows = csv_rows(path, {"delimiter": ";"})
+    rows = csv_rows(path, {"delimiter": ";", "encoding": "bytes"})
     assert [row["key"] for row in rows] == [b"caf\xe9", "naïve".encode(), b"\x00\xff"]
 
 
@@ -220,7 +222,9 @@ def test_quoted_line_breaks_before_a_stray_quote_stay_in_their_row(tmp_path):
 def test_bad_rows_say_why_and_show_their_text(tmp_path):
     path = tmp_path / "a.csv"
     path.write_bytes(
-        b'k,at,n\na,2013-01-01T00:00:00Z,5\nb,noon,5\nc,1357016100,-1\nd,,\n"e"x,1,1\n' + b"f" * 500 + b"\n"
+        b'k,at,n\na,2013-01-01T00:00:00Z,5\nb,noon,5\nc,1357016100,-1\nd,,\n"e"x,1,1\nf,,,'
+        + b"f" * 500
+        + b"\n"
     )
     rows = csv_rows(path, {"time": "at", "size": "n"})
     assert [(row["line"], row["reason"]) for row in rows] == [
@@ -229,7 +233,7 @@ def test_bad_rows_say_why_and_show_their_text(tmp_path):
         (4, "bad_size"),
         (5, None),
         (6, "text_behind_quote"),
-        (7, "wrong_columns"),
+        (7, "long_row"),
     ]
     assert (rows[0]["at_us"], rows[0]["bytes"], rows[3]["at_us"]) == (1356998400000000, 5, None)
     assert (rows[1]["text"], len(rows[5]["text"])) == ("b,noon,5", 200)
@@ -244,11 +248,11 @@ def test_compressed_file_reads_as_the_plain_one(tmp_path):
 
 def test_each_file_of_a_folder_goes_by_its_own_header(tmp_path):
     spec = {"key": "k", "time": "at", "delimiter": ",", "header": True}
-    (tmp_path / "a.csv").write_bytes(b"k,at\na,1\n")
-    (tmp_path / "b.csv").write_bytes(b"at,more,k\n2,x,b\n3,c\n")
+    (tmp_path / "a.csv").write_bytes(b"k,at\na,1357000001\n")
+    (tmp_path / "b.csv").write_bytes(b"at,more,k\n1357000002,x,b\n3,c\n")
     (tmp_path / "c.csv").write_bytes(b"\n")
-    (tmp_path / "d.csv").write_bytes(b"at," + b"w" * 70_000 + b",k\n4,,d\n")
-    columns = csv_columns(tmp_path / "a.csv", ",", True)
+    (tmp_path / "d.csv").write_bytes(b"at," + b"w" * 70_000 + b",k\n1357000004,,d\n")
+    columns = csv_columns(tmp_path / "a.csv", Dialect())
     parts = cut([tmp_path / name for name in ("a.csv", "b.csv", "c.csv", "d.csv")])
     found = [
         [
@@ -259,10 +263,10 @@ def test_each_file_of_a_folder_goes_by_its_own_header(tmp_path):
         for part in parts
     ]
     assert found == [
-        [(b"a", 1_000_000, None)],
-        [(b"b", 2_000_000, None), (None, None, "wrong_columns")],
+        [(b"a", 1357000001_000_000, None)],
+        [(b"b", 1357000002_000_000, None), (None, None, "wrong_columns")],
         [],
-        [(b"d", 4_000_000, None)],
+        [(b"d", 1357000004_000_000, None)],
     ]
     assert source_check({"kind": "csv", "path": str(tmp_path), "key": "k", "time": "at"})["time"] == "at"
 
@@ -282,7 +286,7 @@ def test_part_in_the_middle_of_a_file_goes_by_its_header(tmp_path):
 
 
 def test_file_of_a_folder_that_lacks_a_column_is_refused_with_both_names(tmp_path):
-    (tmp_path / "a.csv").write_bytes(b"k,at\na,1\n")
+    (tmp_path / "a.csv").write_bytes(b"k,at\na,1357000001\n")
     (tmp_path / "b.csv").write_bytes(b"key,at\nb,1\n")
     said = "b.{}: there is no column k; the columns are key, at"
     error = refused({"kind": "csv", "path": str(tmp_path), "key": "k"})

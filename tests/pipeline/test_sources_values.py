@@ -2,13 +2,16 @@
 
 from datetime import UTC, datetime
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from broker_core.pipeline.sources.numbers import parse_sizes, parse_times, time_us
+from broker_core.pipeline.sources.dialect import NULL_WORDS, Dialect
+from broker_core.pipeline.sources.numbers import parse_sizes
 from broker_core.pipeline.sources.parquet_rows import parquet_part, parquet_parts
 from broker_core.pipeline.sources.preview import source_preview
+from broker_core.pipeline.sources.times import parse_times, time_us
 
 
 def test_parquet_keys_of_any_type_and_times_of_any_unit(tmp_path):
@@ -20,7 +23,7 @@ def test_parquet_keys_of_any_type_and_times_of_any_unit(tmp_path):
             "number": pa.array([1, None, 3], pa.uint64()),
             "coded": pa.array(["a", "b", "a"]).dictionary_encode(),
             "ns": pa.array([at, None, at], pa.timestamp("ns", "UTC")),
-            "s": pa.array([1357000000, None, 5]),
+            "s": pa.array([1357000000, None, 1357000005]),
             "size": [1, 2, -3],
         }
     )
@@ -40,7 +43,7 @@ def test_parquet_keys_of_any_type_and_times_of_any_unit(tmp_path):
     assert [row["key"] for row in read("number")] == [b"1", None, b"3"]
     assert [row["key"] for row in read("coded")] == [b"a", b"b", b"a"]
     assert [row["at_us"] for row in read("text", time="ns")] == [1356998400000000, None, 1356998400000000]
-    assert [row["at_us"] for row in read("text", time="s")] == [1357000000000000, None, 5000000]
+    assert [row["at_us"] for row in read("text", time="s")] == [1357000000000000, None, 1357000005000000]
     sized = read("text", size="size")
     assert [(row["line"], row["reason"]) for row in sized] == [(1, None), (2, None), (3, "bad_size")]
 
@@ -53,7 +56,9 @@ def test_parquet_keys_of_any_type_and_times_of_any_unit(tmp_path):
         ("1357016100123456", 1357016100123456),
         ("1357016100123456789", 1357016100123456),
         ("1357016100.25", 1357016100_250000),
-        ("-1", -1_000_000),
+        ("-1357016100", -1357016100_000000),
+        ("1", None),
+        ("99999999", None),
         ("2013-01-01T04:55:00Z", 1357016100_000000),
         ("2013-01-01 12:55:00+08:00", 1357016100_000000),
         ("2013-01-01", 1356998400_000000),
@@ -65,8 +70,8 @@ def test_parquet_keys_of_any_type_and_times_of_any_unit(tmp_path):
 )
 def test_time_in_whatever_unit_it_is_written(text, micros):
     assert time_us(text) == micros
-    found, is_bad = parse_times(pa.array([text, "1"]))
-    assert found.to_pylist() == [micros, 1_000_000]
+    found, is_bad = parse_times(pa.array([text, "1357016100"]))
+    assert found.to_pylist() == [micros, 1357016100_000000]
     assert is_bad.tolist() == [micros is None and text != "", False]
 
 
@@ -74,19 +79,19 @@ def test_time_in_whatever_unit_it_is_written(text, micros):
     ("values", "micros"),
     [
         (
-            pa.array([2**64 - 1, 2**63, None, 5, 2**63 - 1], pa.uint64()),
-            [None, None, None, 5_000_000, 9223372036854775],
+            pa.array([2**64 - 1, 2**63, None, 1357016100, 2**63 - 1], pa.uint64()),
+            [None, None, None, 1357016100_000000, 9223372036854775],
         ),
         (
-            pa.array([-(2**63), 7, -1_500_000_000_000_000_001]),
-            [-9223372036854775, 7_000_000, -1_500_000_000_000_000],
+            pa.array([-(2**63), 1357016100, -1_500_000_000_000_000_001]),
+            [-9223372036854775, 1357016100_000000, -1_500_000_000_000_000],
         ),
         (
             pa.array([str(2**64 - 1), str(-(2**63)), str(2**63 - 1)]),
             [None, -9223372036854775, 9223372036854775],
         ),
-        (pa.array([str(-(2**63)), "7"]), [-9223372036854775, 7_000_000]),
-        (pa.array([2.0**64, 7.5]), [None, 7_500_000]),
+        (pa.array([str(-(2**63)), "1357016100"]), [-9223372036854775, 1357016100_000000]),
+        (pa.array([2.0**64, 1357016100.5]), [None, 1357016100_500000]),
         (pa.array([2**62, None, 7], pa.timestamp("s", "UTC")), [None, None, 7_000_000]),
         (pa.array([-(2**63), 7], pa.timestamp("ms")), [None, 7_000]),
         (pa.array([1_999, -1_999], pa.timestamp("ns")), [1, -1]),
@@ -109,7 +114,7 @@ def test_parquet_time_that_is_none_is_a_bad_row_with_its_number(tmp_path):
         pa.table(
             {
                 "k": ["a", "b"],
-                "n": pa.array([2**64 - 1, 1], pa.uint64()),
+                "n": pa.array([2**64 - 1, 1357016100], pa.uint64()),
                 "t": pa.array([2**62, 1], pa.timestamp("ms")),
             }
         ),
@@ -122,9 +127,10 @@ def test_parquet_time_that_is_none_is_a_bad_row_with_its_number(tmp_path):
 
 
 def test_sizes_are_whole_numbers_of_zero_or_more():
-    found, is_bad = parse_sizes(pa.array(["5", "", None, "-1", "2.0", "2.5", "x", "9" * 30]))
-    assert found.to_pylist() == [5, None, None, None, 2, None, None, None]
-    assert is_bad.tolist() == [False, False, False, True, False, True, True, True]
+    found, is_bad, is_rounded = parse_sizes(pa.array(["5", "", None, "-1", "2.0", "2.5", "x", "9" * 30]))
+    assert found.to_pylist() == [5, None, None, None, 2, 2, None, None]
+    assert is_bad.tolist() == [False, False, False, True, False, False, True, True]
+    assert np.flatnonzero(is_rounded).tolist() == [5]
 
 
 def test_preview_shows_columns_types_rows_and_how_many_are_bad(tmp_path):
@@ -139,8 +145,9 @@ def test_preview_shows_columns_types_rows_and_how_many_are_bad(tmp_path):
             {"name": "n", "type": "number"},
         ],
         "key": None,
-        "rows": [["x", "2013-01-01", "1"], ["\\xe9", "2013-01-02", None]],
-        "bad": 1,
+        "rows": [["x", "2013-01-01", "1"], ["broken", None, None], ["é", "2013-01-02", None]],
+        "bad": 0,
+        "read_as": Dialect(nulls=NULL_WORDS, encoding="cp1252").to_json(),
         "bytes": path.stat().st_size,
     }
 

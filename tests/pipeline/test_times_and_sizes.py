@@ -9,8 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from broker_core.pipeline.sources.numbers import SIZE_MAX, parse_sizes, parse_times, time_us
-from broker_core.pipeline.sources.rows import BAD_SIZE, BAD_TIME, Columns, bad_text, columns_shown, rows_batch
+from broker_core.pipeline.sources.numbers import SIZE_MAX, parse_sizes
+from broker_core.pipeline.sources.rows import (
+    BAD_SIZE,
+    BAD_TIME,
+    Columns,
+    bad_text,
+    code_of,
+    columns_shown,
+    rows_batch,
+)
+from broker_core.pipeline.sources.times import parse_times, time_us
 
 FEW = settings(max_examples=50, deadline=None)
 INT64 = st.integers(-(2**63), 2**63 - 1)
@@ -23,7 +32,7 @@ def times(values, kind=None):
 
 
 def sizes(values, kind=None):
-    found, is_bad = parse_sizes(pa.array(values, kind))
+    found, is_bad, _ = parse_sizes(pa.array(values, kind))
     return found.to_pylist(), is_bad.tolist()
 
 
@@ -39,7 +48,7 @@ def test_a_number_is_the_same_time_as_number_as_text_as_bytes_and_one_by_one(num
     texts = [str(number) for number in numbers]
     assert times(texts)[0] == times([text.encode() for text in texts], pa.binary())[0] == expected
     mixed, is_bad = times([*texts, "not a time"])
-    assert mixed == [*expected, None] and is_bad == [False] * len(texts) + [True]
+    assert mixed == [*expected, None] and is_bad == [each is None for each in mixed]
 
 
 @FEW
@@ -62,7 +71,7 @@ def test_a_moment_is_the_same_whatever_its_zone_and_its_separator(moment, minute
 @pytest.mark.parametrize(
     ("number", "unit_us"),
     [
-        (1, 1_000_000),
+        (10**8, 1_000_000),
         (10**11 - 1, 1_000_000),
         (10**11, 1_000),
         (10**14 - 1, 1_000),
@@ -115,13 +124,13 @@ def test_what_is_no_time_is_wrong_and_leaves_its_neighbours_alone(text):
 
 
 def test_bytes_that_are_no_text_are_wrong_times():
-    assert times([b"\xff\xfe", b"1"], pa.binary()) == ([None, 1_000_000], [True, False])
+    assert times([b"\xff\xfe", b"1357016100"], pa.binary()) == ([None, MOMENT * 1_000_000], [True, False])
 
 
 def test_a_decimal_keeps_its_fraction_down_to_the_microsecond():
-    assert times(["1.0000019"])[0] == [1_000_001]
-    assert times([1.5, None, float("nan"), float("inf")], pa.float64()) == (
-        [1_500_000, None, None, None],
+    assert times(["1357016100.0000019"])[0] == [MOMENT * 1_000_000 + 1]
+    assert times([MOMENT + 0.5, None, float("nan"), float("inf")], pa.float64()) == (
+        [MOMENT * 1_000_000 + 500_000, None, None, None],
         [False, False, True, True],
     )
 
@@ -134,8 +143,8 @@ def test_a_decimal_keeps_its_fraction_down_to_the_microsecond():
         (datetime(2013, 1, 1, 4, 55, tzinfo=UTC), pa.timestamp("ms", "Asia/Shanghai"), MOMENT * 1_000_000),
         (date(2013, 1, 1), pa.date32(), 1_356_998_400_000_000),
         (date(1969, 12, 31), pa.date64(), -86_400_000_000),
-        (7, pa.uint8(), 7_000_000),
-        (-7, pa.int16(), -7_000_000),
+        (MOMENT, pa.uint32(), MOMENT * 1_000_000),
+        (-MOMENT, pa.int32(), -MOMENT * 1_000_000),
     ],
 )
 def test_arrows_own_types_are_read_as_they_are_and_a_zone_moves_nothing(value, kind, micros):
@@ -162,7 +171,7 @@ def test_a_size_is_the_same_as_number_as_text_and_one_by_one(numbers):
         ([SIZE_MAX, SIZE_MAX + 1], pa.int64(), [SIZE_MAX, None], [False, True]),
         ([2**64 - 1, 3], pa.uint64(), [None, 3], [True, False]),
         ([5, None, -1], pa.int8(), [5, None, None], [False, False, True]),
-        ([2.0, 2.5, None], pa.float64(), [2, None, None], [False, True, False]),
+        ([2.0, 2.5, None, -0.4], pa.float64(), [2, 2, None, None], [False, False, False, True]),
         ([float("nan"), 1.0], pa.float64(), [None, 1], [True, False]),
         (["1e3", "0", "-0"], pa.string(), [1_000, 0, 0], [False, False, False]),
         (["0x10", "3"], pa.string(), [None, 3], [True, False]),
@@ -171,7 +180,7 @@ def test_a_size_is_the_same_as_number_as_text_and_one_by_one(numbers):
         ([], pa.int64(), [], []),
     ],
 )
-def test_a_size_is_a_whole_number_of_zero_or_more_that_a_double_holds(values, kind, expected, wrong):
+def test_a_size_is_a_number_of_zero_or_more_that_a_double_holds(values, kind, expected, wrong):
     assert sizes(values, kind) == (expected, wrong)
 
 
@@ -185,8 +194,12 @@ def batch(keys, times=None, sizes=None, payload=None, reasons=()):
         None if sizes is None else pa.array(sizes),
         None if payload is None else np.array(payload, np.int64),
     )
+    codes = np.array([0 if reason is None else code_of(reason) for reason in reasons], np.int8)
     return rows_batch(
-        columns, np.arange(10, 10 + len(keys)), reasons, lambda place: b"row %d\r\n" % place
+        columns,
+        np.arange(10, 10 + len(keys)),
+        codes if reasons else None,
+        lambda place: b"row %d\r\n" % place,
     ).to_pylist()
 
 
@@ -203,7 +216,7 @@ def test_a_named_size_is_the_size_and_a_missing_one_is_zero():
 def test_the_first_thing_that_is_wrong_with_a_row_is_its_reason():
     rows = batch(
         [b"a", b"b", b"c", b"d"],
-        ["x", "x", "1", "1"],
+        ["x", "x", str(MOMENT), str(MOMENT)],
         ["-1", "1", "-1", "1"],
         reasons=["open_quote", None, None, None],
     )

@@ -1,8 +1,13 @@
-"""CSV: rows out of bytes, several parts at a time. What a field is says text_kernels.py."""
+"""CSV: rows out of bytes, several parts at a time. What a field is says text_kernels.py; how a file is written,
+dialect.py; why we read it ourselves, docs/decisions/csv-by-hand.md.
+
+A row counts as soon as it reaches its key: of a row that is shorter than its header the missing columns are unknown,
+and of a longer one what is too much is left out; either is reported. Empty fields that are too many are not: the header is
+short.
+"""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,246 +15,125 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from broker_core.errors import CommandError
 from broker_core.events import Json
-from broker_core.pipeline.sources.files import (
-    FILES_LOOKED_AT_MAX,
-    FIRST_ROW_TOO_LONG,
-    HEAD_BYTES,
-    ROW_BYTES_MAX,
-    Part,
-    PartReader,
-    head_of,
-)
+from broker_core.pipeline.sources.csv_head import column_and_nulls, csv_header, skipped
+from broker_core.pipeline.sources.dialect import Dialect
+from broker_core.pipeline.sources.files import ROW_BYTES_MAX, Part, PartReader
 from broker_core.pipeline.sources.rows import (
+    FINE_ROW,
+    LONG_ROW,
+    NULL_WORD,
     OPEN_QUOTE,
+    SHORT_ROW,
     TEXT_BEHIND_QUOTE,
     WRONG_COLUMNS,
     Columns,
-    SourceFailed,
+    code_of,
     ensure_column,
     rows_batch,
     wanted_columns,
 )
-from broker_core.pipeline.sources.text_kernels import FINE, copy_fields, new_tables, scan_rows
+from broker_core.pipeline.sources.text_kernels import RETURN, new_tables, scan_rows
 
-QUOTE = ord('"')
-HEADER_BYTES_MAX = 1 << 20
 BATCH_ROWS = 65_536
-_QUOTED = re.compile(rb'"(?:[^"]|"")*"')
-_PROBLEMS = (None, OPEN_QUOTE, TEXT_BEHIND_QUOTE)
-
-
-class BareReturns(ValueError):
-    """Lines end in carriage returns alone."""
-
-
-def csv_delimiter(raw: object) -> str:
-    """The delimiter that a source names. Raises CommandError at source.delimiter for what is not one byte, or
-    has another meaning."""
-    if not isinstance(raw, str) or len(raw) != 1 or not raw.isascii() or raw in '"\r\n':
-        raise CommandError(
-            "source.delimiter", "must be one ASCII character, neither a quote nor a line break"
-        )
-    return raw
-
-
-def csv_columns(path: Path, delimiter: str, has_header: bool) -> list[str]:
-    """The names of the columns; without a header "1", "2", ... Raises CommandError at source.path where there
-    is no first row, or no end of
-    one: old Macintosh's line ends are carriage returns alone."""
-    head = head_of(path, HEADER_BYTES_MAX)
-    try:
-        first = _first_row(head, delimiter, has_header)
-    except BareReturns:
-        raise CommandError("source.path", "line ends must be LF or CRLF") from None
-    if first is None:
-        raise CommandError("source.path", "the file is empty")
-    if has_header and len(head) == HEADER_BYTES_MAX and b"\n" not in head:
-        raise CommandError("source.path", FIRST_ROW_TOO_LONG, bytes=HEADER_BYTES_MAX)
-    return _names(first) if has_header else [str(n + 1) for n in range(len(first))]
-
-
-def csv_header(path: Path, delimiter: str, has_header: bool = True) -> list[str] | None:
-    """The names in the file's own first row; None for a file without any, or without a header. Raises
-    SourceFailed as its reader does, and as `csv_columns` for its line ends."""
-    try:
-        for block in PartReader(Part(str(path)), HEAD_BYTES).blocks():
-            head = block.data[block.begin :]
-            is_whole = block.is_final or len(head) >= HEADER_BYTES_MAX
-            if is_whole or b"\n" in head.strip(b"\r\n"):
-                first = _first_row(head, delimiter, has_header, is_whole=is_whole)
-                if first is not None or is_whole:
-                    return _names(first) if has_header and first is not None else None
-    except BareReturns:
-        raise SourceFailed("{file}: line ends must be LF or CRLF", file=path.name) from None
-    return None
-
-
-def csv_ensure_rows(files: Sequence[Path], delimiter: str, has_header: bool) -> None:
-    """Raise CommandError at source.path where every file has its header and nothing else; of many files the
-    first are looked at."""
-    if (
-        has_header
-        and len(files) <= FILES_LOOKED_AT_MAX
-        and not any(_has_row_below_header(path, delimiter) for path in files)
-    ):
-        raise CommandError("source.path", "there is a header, but no row below it")
-
-
-def _has_row_below_header(path: Path, delimiter: str) -> bool:
-    head = head_of(path, HEADER_BYTES_MAX)
-    spans, kinds, rows = new_tables(2, 1)
-    data = np.frombuffer(head, np.uint8)
-    found, _, _ = scan_rows(
-        data,
-        0,
-        len(data),
-        True,
-        ord(delimiter),
-        QUOTE,
-        np.zeros(1, np.int64),
-        1,
-        ROW_BYTES_MAX,
-        spans,
-        kinds,
-        rows,
-    )
-    return found > 1 or len(head) == HEADER_BYTES_MAX
-
-
-def _names(first: list[bytes]) -> list[str]:
-    return [field.decode(errors="backslashreplace").strip() for field in first]
-
-
-def _first_row(head: bytes, delimiter: str, has_header: bool, *, is_whole: bool = True) -> list[bytes] | None:
-    """The fields of the first row; None if there is none. An absent field is empty. is_whole: the row may end
-    with the head.
-
-    Raises BareReturns if it holds others. In a header a carriage return is not part of a name; elsewhere it
-    may be a byte of a key, unless no other line end is in sight.
-    """
-    if is_whole and b"\n" not in head.strip(b"\r\n"):
-        _refuse_returns(head)
-    count = head.count(delimiter.encode()) + 1
-    wanted = np.arange(min(count, 10_000), dtype=np.int64)
-    spans, kinds, rows = new_tables(1, len(wanted))
-    data = np.frombuffer(head, np.uint8)
-    found, _, _ = scan_rows(
-        data, 0, len(data), is_whole, ord(delimiter), QUOTE, wanted, 1, ROW_BYTES_MAX, spans, kinds, rows
-    )
-    if not found:
-        return None
-    if has_header:
-        _refuse_returns(head[rows[0, 0] : rows[0, 1]])
-    fields = int(rows[0, 3])
-    return [value or b"" for value in column_of(data, spans[0, :fields], kinds[0, :fields]).to_pylist()]
-
-
-def _refuse_returns(row: bytes) -> None:
-    if b"\r" in row and b"\r" in _QUOTED.sub(b"", row).strip(b"\r\n"):
-        raise BareReturns
+_PROBLEMS = np.array([FINE_ROW, code_of(OPEN_QUOTE), code_of(TEXT_BEHIND_QUOTE)], np.int8)
 
 
 def csv_part(spec: Json, columns: Sequence[str], part: Part) -> Iterator[pa.RecordBatch]:
-    """The rows of a part, in order; one with another number of fields than its file has columns is bad.
+    """The rows of a part, in order.
 
     columns: of files without a header. A file with one goes by its own, in whatever order. Raises
     SourceFailed for one that lacks a column.
     """
-    has_header = spec.get("header", True)
+    dialect = Dialect.of(spec)
     path = Path(part.path)
-    own = csv_header(path, spec.get("delimiter", ","), has_header) if has_header or part.start == 0 else None
-    if has_header:
+    own = csv_header(path, dialect) if dialect.header or part.start == 0 else None
+    if dialect.header:
         if own is None:
             return
         for name in wanted_columns(spec).values():
             ensure_column(path, own, name)
         columns = own
     places = {name: list(columns).index(name) for name in wanted_columns(spec).values()}
+    made = _Maker(spec, dialect, places, len(columns))
     wanted = np.array(list(places.values()), dtype=np.int64)
-    slot = {name: index for index, name in enumerate(places)}
-    skips_header = has_header and part.start == 0
+    skips_header = dialect.header and part.start == 0
     spans, kinds, rows = new_tables(BATCH_ROWS, len(wanted))
-    reader = PartReader(part)
-    delimiter = ord(spec.get("delimiter", ","))
+    reader = PartReader(part, encoding=dialect.encoding)
+    marks = dialect.marks(len(columns))
+    is_first = part.start == 0
     for block in reader.blocks():
         data = np.frombuffer(block.data, np.uint8)
         position, line = block.begin, block.line
+        if is_first and dialect.skip:
+            position, line = skipped(block.data, dialect.skip, position)
+        is_first = False
         while True:
             found, position, line = scan_rows(
-                data,
-                position,
-                block.limit,
-                block.is_final,
-                delimiter,
-                QUOTE,
-                wanted,
-                line,
-                ROW_BYTES_MAX,
-                spans,
-                kinds,
+                data, position, block.limit, block.is_final, marks, wanted, line, ROW_BYTES_MAX, spans, kinds,
                 rows,
-            )
+            )  # fmt: skip
             first = 1 if skips_header and found else 0
             skips_header = skips_header and not found
             if found > first:
-                yield _batch(
-                    block.data,
-                    data,
-                    spec,
-                    slot,
-                    len(columns),
-                    spans[first:found],
-                    kinds[first:found],
-                    rows[first:found],
-                )
+                yield made.batch(block.data, data, spans[first:found], kinds[first:found], rows[first:found])
             if found < BATCH_ROWS:
                 break
         reader.consumed(position, line)
 
 
-def _batch(
-    content: bytes,
-    data: Any,
-    spec: Json,
-    slot: dict[str, int],
-    expected: int,
-    spans: Any,
-    kinds: Any,
-    rows: Any,
-) -> pa.RecordBatch:
-    def column(name: str | None) -> pa.Array | None:
-        return None if not name else column_of(data, spans[:, slot[name]], kinds[:, slot[name]])
+class _Maker:
+    """Makes batches of scanned rows."""
 
-    problems, fields = rows[:, 4], rows[:, 3]
-    is_bad = (problems != FINE) | (fields != expected)
-    reasons: list[str | None] = [None] * len(rows)
-    for place in np.flatnonzero(is_bad).tolist():
-        reasons[place] = _PROBLEMS[problems[place]] or WRONG_COLUMNS
-    # A bad row's fields may be another column's; they are kept out of the parsing of times and sizes.
-    spans[is_bad], kinds[is_bad] = 0, 0
-    keys = column(spec["key"])
-    payload = column(spec.get("payload"))
-    payload_bytes = (
-        None
-        if payload is None
-        else np.diff(np.frombuffer(payload.buffers()[1], np.int32, len(rows) + 1)).astype(np.int64)
-    )
-    made = Columns(keys, column(spec.get("time")), column(spec.get("size")), payload_bytes)
-    return rows_batch(
-        made, rows[:, 2].copy(), reasons, lambda place: content[rows[place, 0] : rows[place, 1]]
-    )
+    def __init__(self, spec: Json, dialect: Dialect, places: dict[str, int], columns: int) -> None:
+        self._spec, self._dialect, self._places, self._columns = spec, dialect, places, columns
+        self._slots = {name: index for index, name in enumerate(places)}
 
+    def batch(self, content: bytes, data: Any, spans: Any, kinds: Any, rows: Any) -> pa.RecordBatch:
+        codes = self._codes(data, rows)
+        # A bad row's fields may be another column's; they are kept out of the parsing of times and sizes.
+        is_bad = (codes != FINE_ROW) & (codes != code_of(SHORT_ROW)) & (codes != code_of(LONG_ROW))
+        spans[is_bad], kinds[is_bad] = 0, 0
 
-def column_of(data: Any, spans: Any, kinds: Any) -> pa.Array:
-    """One column's fields as Arrow binary, null where empty and not quoted."""
-    count = len(spans)
-    offsets = np.zeros(count + 1, np.int32)
-    present = np.zeros(count, np.bool_)
-    out = np.empty(int((spans[:, 1] - spans[:, 0]).sum()), np.uint8)
-    written = copy_fields(data, spans, kinds, QUOTE, offsets, present, out)
-    mask = pa.array(present).buffers()[1]
-    return pa.Array.from_buffers(
-        pa.binary(), count, [mask, pa.py_buffer(offsets), pa.py_buffer(out[:written])]
-    )
+        def column(name: str | None) -> pa.Array | None:
+            slot = self._slots.get(name or "")
+            return (
+                None
+                if slot is None
+                else column_and_nulls(data, spans[:, slot], kinds[:, slot], self._dialect)[0]
+            )
+
+        slot = self._slots[self._spec["key"]]
+        keys, is_word = column_and_nulls(data, spans[:, slot], kinds[:, slot], self._dialect)
+        codes[(codes == FINE_ROW) & is_word] = code_of(NULL_WORD)
+        payload = column(self._spec.get("payload"))
+        payload_bytes = (
+            None
+            if payload is None
+            else np.diff(np.frombuffer(payload.buffers()[1], np.int32, len(rows) + 1)).astype(np.int64)
+        )
+        made = Columns(keys, column(self._spec.get("time")), column(self._spec.get("size")), payload_bytes)
+        return rows_batch(
+            made, rows[:, 2].copy(), codes, lambda place: content[rows[place, 0] : rows[place, 1]],
+            self._spec.get("time_format"),
+        )  # fmt: skip
+
+    def _codes(self, data: Any, rows: Any) -> Any:
+        """What there is to say of each row before its values are looked at."""
+        codes, fields = _PROBLEMS[rows[:, 4]], rows[:, 3]
+        uneven = (codes == FINE_ROW) & (fields != self._columns)
+        if not uneven.any():
+            return codes
+        codes[uneven & (fields <= self._places[self._spec["key"]])] = code_of(WRONG_COLUMNS)
+        codes[uneven & (codes == FINE_ROW) & (fields < self._columns)] = code_of(SHORT_ROW)
+        for place in np.flatnonzero(uneven & (fields > self._columns)).tolist():
+            if not self._ends_empty(data, rows[place]):
+                codes[place] = code_of(LONG_ROW)
+        return codes
+
+    def _ends_empty(self, data: Any, row: Any) -> bool:
+        """Whether all that a row has beyond its header is empty fields."""
+        start, end, extra = int(row[0]), int(row[1]), int(row[3]) - self._columns
+        if end > start and data[end - 1] == RETURN:
+            end -= 1
+        return bool(end - extra >= start and (data[end - extra : end] == ord(self._dialect.delimiter)).all())

@@ -8,30 +8,38 @@ the bytes that parses nothing.
 
 from __future__ import annotations
 
-import gzip
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, cast
+from typing import IO
 
 from broker_core.errors import CommandError, Names
+from broker_core.pipeline.sources.encodings import BOM, UTF16_MARKS
 from broker_core.pipeline.sources.rows import SourceFailed
+from broker_core.pipeline.sources.unpacked import (
+    MANY_INSIDE,
+    PACKED,
+    UNPACK_ERRORS,
+    ManyInside,
+    open_bytes,
+    packing_of,
+)
 from broker_core.real_files import files_below, open_file
 
 PART_BYTES = 32 << 20
 BLOCK_BYTES = 4 << 20
 HEAD_BYTES = 64 << 10
 ROW_BYTES_MAX = 64 << 20
+PLAIN_ENDINGS = {"csv": (".csv", ".tsv", ".txt"), "jsonl": (".jsonl", ".ndjson", ".json")}
 ENDINGS = {
-    "csv": (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz"),
-    "jsonl": (".jsonl", ".ndjson", ".json", ".jsonl.gz", ".ndjson.gz", ".json.gz"),
+    **{
+        kind: (*endings, *(ending + packed for packed in PACKED.values() for ending in endings))
+        for kind, endings in PLAIN_ENDINGS.items()
+    },
     "parquet": (".parquet", ".parq"),
 }
 FIRST_ROW_TOO_LONG = "the first row is longer than {bytes} bytes, so its columns cannot be shown"
-BOM = b"\xef\xbb\xbf"
-UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
-GZIP_MARK = b"\x1f\x8b"
+UTF16 = "the text is UTF-16; save it as UTF-8"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,34 +88,9 @@ def source_files(kind: str, path: Path) -> list[Path]:
     return files
 
 
-def ensure_text(path: Path) -> None:
+def ensure_text(path: Path, encoding: str = "utf-8") -> None:
     """Look at a file's first bytes. Raises SourceFailed as its reader does."""
-    next(PartReader(Part(str(path)), HEAD_BYTES).blocks(), None)
-
-
-def is_compressed(path: Path) -> bool:
-    with open_file(path) as file:
-        return file.read(2) == GZIP_MARK
-
-
-class _Gzip(gzip.GzipFile):
-    """Closes the file that it reads as well."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        super().__init__(fileobj=file)
-        self._file = file
-
-    def close(self) -> None:
-        super().close()
-        self._file.close()
-
-
-def open_bytes(path: Path) -> IO[bytes]:
-    """The file's bytes, taken out of gzip."""
-    file = open_file(path)
-    is_gzip = file.read(2) == GZIP_MARK
-    file.seek(0)
-    return cast("IO[bytes]", _Gzip(file)) if is_gzip else file
+    next(PartReader(Part(str(path)), HEAD_BYTES, encoding).blocks(), None)
 
 
 FILES_LOOKED_AT_MAX = 64
@@ -115,25 +98,33 @@ FILES_LOOKED_AT_MAX = 64
 it."""
 
 
-def head_of(path: Path, size: int) -> bytes:
-    """The first bytes, without a byte order mark. Raises CommandError at source.path: UTF-16, or a gzip that
-    is none."""
-    try:
-        with open_bytes(path) as file:
-            head = file.read(size)
-    except (OSError, EOFError, zlib.error) as error:
-        raise CommandError("source.path", "cannot be read: {reason}", reason=str(error)[:200]) from error
+def head_of(path: Path, size: int, encoding: str = "utf-8") -> bytes:
+    """The first bytes, without a byte order mark; UTF-16 as UTF-8. Raises CommandError at source.path as `raw_head`, and
+    for UTF-16 that is read as something else."""
+    head = raw_head(path, size, encoding)
     if head.startswith(UTF16_MARKS):
-        raise CommandError("source.path", "the text is UTF-16; save it as UTF-8")
+        raise CommandError("source.path", UTF16)
     return head.removeprefix(BOM)
 
 
-def cut(paths: list[Path], part_bytes: int = PART_BYTES) -> list[Part]:
-    """The files in parts, first lines still unknown for all but the first part of a file."""
+def raw_head(path: Path, size: int, encoding: str = "utf-8") -> bytes:
+    """The first bytes of a file out of its packing. Raises CommandError at source.path for one that is damaged."""
+    try:
+        with open_bytes(path, encoding) as file:
+            return file.read(size)
+    except ManyInside as error:
+        raise CommandError("source.path", MANY_INSIDE, count=error.count) from error
+    except UNPACK_ERRORS as error:
+        raise CommandError("source.path", "cannot be read: {reason}", reason=str(error)[:200]) from error
+
+
+def cut(paths: list[Path], part_bytes: int = PART_BYTES, *, is_whole: bool = False) -> list[Part]:
+    """The files in parts, first lines still unknown for all but the first part of a file. is_whole: each file is one, as
+    a packed one always is."""
     parts: list[Part] = []
     for path in paths:
         size = path.stat().st_size
-        if size <= part_bytes or is_compressed(path):
+        if is_whole or size <= part_bytes or packing_of(path) is not None:
             parts.append(Part(str(path)))
         else:
             parts += [
@@ -190,8 +181,9 @@ class Block:
 class PartReader:
     """Gives a part's bytes block by block; after each, the reader says how far the whole rows went."""
 
-    def __init__(self, part: Part, block_bytes: int = BLOCK_BYTES) -> None:
+    def __init__(self, part: Part, block_bytes: int = BLOCK_BYTES, encoding: str = "utf-8") -> None:
         self.part = part
+        self._encoding = encoding
         self._block_bytes = block_bytes
         self._consumed = 0
         self._line = 0
@@ -206,7 +198,7 @@ class PartReader:
         part = self.part
         name = Path(part.path).name
         try:
-            with open_bytes(Path(part.path)) as file:
+            with open_bytes(Path(part.path), self._encoding) as file:
                 position, line = _first_row(file, part)
                 rest = b""
                 is_final = False
@@ -215,7 +207,7 @@ class PartReader:
                     is_final = not more
                     data = rest + more
                     if position == 0 and data.startswith(UTF16_MARKS):
-                        raise SourceFailed("{file}: the text is UTF-16; save it as UTF-8", file=name)
+                        raise SourceFailed(f"{{file}}: {UTF16}", file=name)
                     begin = len(BOM) if position == 0 and data.startswith(BOM) else 0
                     limit = len(data) if part.end < 0 else min(len(data), part.end - position)
                     self._consumed, self._line = begin, line
@@ -230,7 +222,9 @@ class PartReader:
                             line=line,
                             bytes=ROW_BYTES_MAX,
                         )
-        except (OSError, EOFError, zlib.error) as error:
+        except ManyInside as error:
+            raise SourceFailed(f"{{file}}: {MANY_INSIDE}", file=name, count=error.count) from error
+        except UNPACK_ERRORS as error:
             raise SourceFailed("{file}: {reason}", file=name, reason=str(error)[:200]) from error
 
 

@@ -16,22 +16,32 @@ import pyarrow as pa
 
 from broker_core.errors import CommandError
 from broker_core.events import Json
+from broker_core.pipeline.sources.dialect import Dialect
+from broker_core.pipeline.sources.encodings import CP1252, UTF_8
 from broker_core.pipeline.sources.files import Part, PartReader, head_of
-from broker_core.pipeline.sources.rows import BAD_JSON, BAD_UTF8, NO_OBJECT, Columns, rows_batch
+from broker_core.pipeline.sources.rows import (
+    BAD_JSON,
+    BAD_UTF8,
+    FINE_ROW,
+    NO_OBJECT,
+    Columns,
+    code_of,
+    rows_batch,
+)
 
 HEAD_BYTES = 1 << 20
 _RAW = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _WHITE = b" \t\r\n"
 
 
-def jsonl_columns(path: Path) -> list[str]:
+def jsonl_columns(path: Path, encoding: str = UTF_8) -> list[str]:
     """The fields of the objects in the file's first megabyte, in order of appearance; [] where none of the
     lines is an object.
 
     Raises CommandError at source.path for objects between carriage returns alone.
     """
     names: dict[str, None] = {}
-    head = head_of(path, HEAD_BYTES).strip()
+    head = head_of(path, HEAD_BYTES, encoding).strip()
     if b"\n" not in head and b"\r" in head and _is_object(head.partition(b"\r")[0]):
         raise CommandError("source.path", "line ends must be LF or CRLF")
     for line in head.split(b"\n")[:1_000]:
@@ -54,10 +64,14 @@ def jsonl_part(spec: Json, part: Part) -> Iterator[pa.RecordBatch]:
     """The rows of a part, in order; blank lines are none."""
     names = [name for name in (spec["key"], spec.get("time"), spec.get("size"), spec.get("payload")) if name]
     decoder = _decoder(list(dict.fromkeys(names)))
-    reader = PartReader(part)
+    encoding = spec.get("encoding", UTF_8)
+    reader = PartReader(part, encoding=encoding)
     for block in reader.blocks():
         lines, end, count = _split(block.data, block.begin, block.limit, block.is_final)
         reader.consumed(end, block.line + count)
+        if encoding == CP1252:
+            dialect = Dialect(encoding=encoding)
+            lines = [line if line.isascii() else dialect.text(line).encode() for line in lines]
         if lines:
             yield _batch(spec, decoder, list(dict.fromkeys(names)), lines, block.line)
 
@@ -91,7 +105,7 @@ def _batch(spec: Json, decoder: Any, names: list[str], lines: list[bytes], first
     """Blank lines are left out; every other line is a row."""
     count = len(lines)
     values: list[list[bytes | None]] = [[None] * count for _ in names]
-    reasons: list[str | None] = [None] * count
+    codes = np.zeros(count, np.int8)
     getters = [f"f{index}" for index in range(len(names))]
     is_blank = np.zeros(count, np.bool_)
     for place, line in enumerate(lines):
@@ -104,24 +118,23 @@ def _batch(spec: Json, decoder: Any, names: list[str], lines: list[bytes], first
                 if raw is not msgspec.UNSET:
                     values[index][place] = _content(bytes(raw))
         except UnicodeError:
-            reasons[place] = BAD_UTF8
+            codes[place] = code_of(BAD_UTF8)
         except msgspec.ValidationError:
-            reasons[place] = NO_OBJECT
+            codes[place] = code_of(NO_OBJECT)
         except (msgspec.DecodeError, RecursionError):
             if not line.strip(_WHITE):
                 is_blank[place] = True
             else:
-                reasons[place] = BAD_JSON if _is_utf8(line) else BAD_UTF8
+                codes[place] = code_of(BAD_JSON if _is_utf8(line) else BAD_UTF8)
     numbers = np.arange(first_line, first_line + count, dtype=np.int64)
     if is_blank.any():
         kept = np.flatnonzero(~is_blank).tolist()
         numbers = numbers[~is_blank]
-        reasons, lines = [reasons[place] for place in kept], [lines[place] for place in kept]
+        codes, lines = codes[~is_blank], [lines[place] for place in kept]
         values = [[column[place] for place in kept] for column in values]
     for column in values:
-        for place, reason in enumerate(reasons):
-            if reason is not None:
-                column[place] = None
+        for place in np.flatnonzero(codes != FINE_ROW).tolist():
+            column[place] = None
     arrays = dict(zip(names, (pa.array(column, pa.binary()) for column in values), strict=True))
     payload = arrays[spec["payload"]] if spec.get("payload") else None
     payload_bytes = (
@@ -133,7 +146,7 @@ def _batch(spec: Json, decoder: Any, names: list[str], lines: list[bytes], first
         arrays[spec["size"]] if spec.get("size") else None,
         payload_bytes,
     )
-    return rows_batch(columns, numbers, reasons, lines.__getitem__)
+    return rows_batch(columns, numbers, codes, lines.__getitem__, spec.get("time_format"))
 
 
 def _content(raw: bytes) -> bytes | None:

@@ -167,8 +167,8 @@ def _rows(spec: Json, batch: pa.RecordBatch, line: int) -> pa.RecordBatch:
     # There is no line of text to show: the values that can be wrong are.
     shown = [column for column in (times, sizes) if column is not None]
     return rows_batch(
-        Columns(keys, times, sizes, payload_bytes), lines, (),
-        lambda place: " ".join(_shown(column[place]) for column in shown).encode(),
+        Columns(keys, times, sizes, payload_bytes), lines, None,
+        lambda place: " ".join(_shown(column[place]) for column in shown).encode(), spec.get("time_format"),
     )  # fmt: skip
 
 

@@ -19,19 +19,20 @@ from broker_core.kafka.log.errors import LogError
 from broker_core.kafka.log.record import Record
 from broker_core.kafka.log.record_batch import RecordBatch
 from broker_core.lab.workload.weighted_keys import KEY_BYTES_MAX
-from broker_core.pipeline.sources.csv_rows import (
-    QUOTE,
+from broker_core.pipeline.sources.csv_head import (
     column_of,
     csv_columns,
-    csv_delimiter,
     csv_ensure_rows,
+    scan_head,
 )
-from broker_core.pipeline.sources.files import FIRST_ROW_TOO_LONG, ROW_BYTES_MAX, head_of, source_files
+from broker_core.pipeline.sources.dialect import Dialect, dialect_check
+from broker_core.pipeline.sources.encodings import CP1252, UTF_8
+from broker_core.pipeline.sources.files import FIRST_ROW_TOO_LONG, head_of, source_files
 from broker_core.pipeline.sources.generated import lab_part, lab_workload, made_up_part
 from broker_core.pipeline.sources.kafka_log_folders import partition_folders
 from broker_core.pipeline.sources.key_choice import ROWS_LOOKED_AT, column_use, key_proposed
 from broker_core.pipeline.sources.parquet_rows import parquet_schema
-from broker_core.pipeline.sources.text_kernels import FINE, new_tables, scan_rows
+from broker_core.pipeline.sources.text_kernels import FINE
 from broker_core.real_files import open_file
 
 HEAD_BYTES = 1 << 20
@@ -43,23 +44,29 @@ _GENERATED = ("lab", "flights", "zipf", "uniform")
 
 def source_preview(spec: Json, rows: int = 20) -> Json:
     """`{"columns": [{"name", "type", "use"?}], "key": name or None, "rows": [[text or null]], "bad": n,
-    "bytes": n}`.
+    "bytes": n, "read_as"?: {...}}`.
 
     spec: as `source_check` takes it; of a file kind and path are enough. key: the column to propose, where
     columns are to be picked, and use: how a column would serve as one (`key_choice.py`), where it was looked
     at. bad: rows among the first megabyte's that would be set aside.
-    bytes: of all its files; 0 for what is made up. Raises CommandError as `source_check` does.
+    bytes: of all its files; 0 for what is made up. read_as: of a file of rows, how it is written: what spec says of it,
+    and the rest recognised. Raises CommandError as `source_check` does.
     """
+    from broker_core.pipeline.sources.spec import SETTINGS, file_settings
+
     kind = spec.get("kind")
     key = None
+    read_as: Json = {}
     if kind in ("csv", "jsonl", "parquet"):
         if not isinstance(spec.get("path"), str):
             raise CommandError("source.path", "must name a file or a folder")
         files = source_files(kind, Path(spec["path"]))
+        read_as = file_settings(kind, files[0], dialect_check(spec, SETTINGS[kind]))
+        spec = spec | read_as
         show = {"csv": _csv, "jsonl": _jsonl, "parquet": _parquet}[kind]
         columns, shown, bad = show(files[0], spec, rows)
         if kind == "csv":
-            csv_ensure_rows(files, csv_delimiter(spec.get("delimiter") or ","), spec.get("header", True))
+            csv_ensure_rows(files, Dialect.of(spec))
         size = sum(file.stat().st_size for file in files)
         key = key_proposed(columns)
     elif kind == "kafka_log":
@@ -82,38 +89,23 @@ def source_preview(spec: Json, rows: int = 20) -> Json:
         "rows": [row[:COLUMNS_MAX] for row in shown],
         "bad": bad,
         "bytes": size,
-    }
+    } | ({"read_as": read_as} if read_as else {})
 
 
 Shown = tuple[list[Json], list[list[str | None]], int]
 
 
 def _csv(path: Path, spec: Json, rows: int) -> Shown:
-    delimiter, has_header = csv_delimiter(spec.get("delimiter") or ","), spec.get("header", True)
-    names = csv_columns(path, delimiter, has_header)
-    head = head_of(path, HEAD_BYTES)
-    data = np.frombuffer(head, np.uint8)
-    spans, kinds, found = new_tables(rows + 1 + ROWS_LOOKED_AT, len(names))
-    is_final = len(head) < HEAD_BYTES
-    count, _, _ = scan_rows(
-        data,
-        0,
-        len(data),
-        is_final,
-        ord(delimiter),
-        QUOTE,
-        np.arange(len(names)),
-        1,
-        ROW_BYTES_MAX,
-        spans,
-        kinds,
-        found,
-    )
-    first = 1 if has_header else 0
-    fine = (found[first:count, 4] == FINE) & (found[first:count, 3] == len(names))
+    dialect = Dialect.of(spec)
+    names = csv_columns(path, dialect)
+    head = head_of(path, HEAD_BYTES, dialect.encoding)
+    scanned = scan_head(head, dialect, rows + 1 + ROWS_LOOKED_AT, len(names), is_final=len(head) < HEAD_BYTES)
+    data, spans, kinds = scanned.data, scanned.spans, scanned.kinds
+    first = 1 if dialect.header else 0
+    fine = scanned.rows[first:, 4] == FINE
     places = (np.flatnonzero(fine)[:ROWS_LOOKED_AT] + first).tolist()
     cells = [
-        column_of(data, spans[places, column], kinds[places, column]).to_pylist()
+        column_of(data, spans[places, column], kinds[places, column], dialect).to_pylist()
         for column in range(len(names))
     ]
     shown = [[_text(column[row]) for column in cells] for row in range(min(rows, len(places)))]
@@ -122,7 +114,8 @@ def _csv(path: Path, spec: Json, rows: int) -> Shown:
 
 
 def _jsonl(path: Path, spec: Json, rows: int) -> Shown:
-    head = head_of(path, HEAD_BYTES)
+    encoding = spec.get("encoding", UTF_8)
+    head = head_of(path, HEAD_BYTES, encoding)
     lines = head.split(b"\n")
     if len(head) == HEAD_BYTES:
         lines.pop()  # cut off by us
@@ -133,6 +126,8 @@ def _jsonl(path: Path, spec: Json, rows: int) -> Shown:
     for line in lines:
         if not line.strip():
             continue
+        if encoding == CP1252:
+            line = Dialect(encoding=CP1252).text(line).encode()
         try:
             line.decode()
             objects.append(_JSON.decode(line))

@@ -19,11 +19,15 @@ import pyarrow.compute as pc
 
 from broker_core.events import Json
 from broker_core.lab.workload.flights_table import data_dir
-from broker_core.pipeline.sources.csv_rows import csv_columns, csv_part
+from broker_core.pipeline.sources.csv_head import csv_columns
+from broker_core.pipeline.sources.csv_rows import csv_part
+from broker_core.pipeline.sources.dialect import Dialect
+from broker_core.pipeline.sources.encodings import WIDE
 from broker_core.pipeline.sources.files import Part, count_part, cut, number_lines, source_files
 from broker_core.pipeline.sources.generated import lab_part, lab_workload, made_up_part
 from broker_core.pipeline.sources.jsonl_rows import jsonl_part
 from broker_core.pipeline.sources.parquet_rows import parquet_part, parquet_parts
+from broker_core.pipeline.sources.rows import is_record
 from broker_core.pipeline.sources.spec import source_check
 from broker_core.pipeline.sources.workload import RECORD_SCHEMA, Reading, Workload
 
@@ -114,9 +118,10 @@ def _files(spark: SparkSession, spec: Json, ordinals: bool, counter: Accumulator
     if spec["kind"] == "parquet":
         parts, reader = parquet_parts(paths), partial(parquet_part, spec)
     else:
-        parts = _numbered(spark, cut(paths), quotes_matter=spec["kind"] == "csv")
+        whole = cut(paths, is_whole=spec.get("encoding") in WIDE)
+        parts = _numbered(spark, whole, quotes_matter=spec["kind"] == "csv" and not spec.get("key_separator"))
         if spec["kind"] == "csv":
-            reader = partial(csv_part, spec, csv_columns(paths[0], spec["delimiter"], spec["header"]))
+            reader = partial(csv_part, spec, csv_columns(paths[0], Dialect.of(spec)))
         else:
             reader = partial(jsonl_part, spec)
     if ordinals:
@@ -176,8 +181,15 @@ def _good_count_task(
     reader: Reader, parts: Sequence[Part], ids: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     for index in _indexes(ids):
-        good = sum(rows.column("reason").null_count for rows in reader(parts[index]))
+        good = sum(_records(rows) for rows in reader(parts[index]))
         yield pa.record_batch({"part": pa.array([index], pa.int32()), "rows": [good]})
+
+
+def _records(rows: pa.RecordBatch) -> int:
+    reason = rows.column("reason")
+    if reason.null_count == len(reason):
+        return len(reason)
+    return int(pc.sum(is_record(reason)).as_py() or 0)
 
 
 def _good_task(
@@ -189,14 +201,14 @@ def _good_task(
 def _both_task(
     reader: Reader, parts: Sequence[Part], ordinals: bool, ids: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    """The good rows and, in separate batches, the bad ones."""
+    """The records and, in separate batches, the rows of which there is something to say."""
     for index in _indexes(ids):
         ordinal = parts[index].first_ordinal
         for rows in reader(parts[index]):
             reason = rows.column("reason")
             good = rows.select(["key", "at_us", "bytes"])
             if reason.null_count < len(reason):
-                good = good.filter(pc.is_null(reason))
+                good = good.filter(is_record(reason))
                 yield _bad(rows, parts[index])
             if ordinals:
                 places = pa.array(range(ordinal, ordinal + good.num_rows), pa.int64())
@@ -217,7 +229,7 @@ def _bad_task(
 
 
 def _bad(rows: pa.RecordBatch, part: Part) -> pa.RecordBatch:
-    """Those of a part's rows that are bad."""
+    """Those of a part's rows of which there is something to say."""
     bad = rows.filter(pc.is_valid(rows.column("reason"))).select(["line", "reason", "text"])
     return bad.append_column("file", pa.array([Path(part.path).name] * bad.num_rows, pa.string()))
 

@@ -1,10 +1,11 @@
-"""What every reader of files hands on: good and bad rows of one part of a source, in order, as Arrow.
+"""What every reader of files hands on: the rows of one part of a source, in order, as Arrow.
 
     key binary      null: no key                     line bigint    of the file, from 1; a row's number in Parquet
-    at_us bigint    event time, null: none           reason string  null: a good row; else a code of REASONS
-    bytes bigint    size                             text string    the first 200 characters of a bad row
+    at_us bigint    event time, null: none           reason string  null: nothing to say; else a code of REASONS
+    bytes bigint    size                             text string    the first 200 characters of the row, of the first of them
 
-Bad rows are told apart by their code; pages have the words for it.
+A row with a reason of KEPT is a record, and what is unknown of it is reported; with any other it is set aside. Pages have
+the words for the codes.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,11 +21,13 @@ from numpy.typing import NDArray
 
 from broker_core.errors import Names, SentenceError
 from broker_core.events import Json
-from broker_core.pipeline.sources.numbers import parse_sizes, parse_times
+from broker_core.pipeline.sources.numbers import parse_sizes
+from broker_core.pipeline.sources.times import parse_times
 
 WRONG_COLUMNS, OPEN_QUOTE, TEXT_BEHIND_QUOTE = "wrong_columns", "open_quote", "text_behind_quote"
-BAD_JSON, NO_OBJECT, BAD_UTF8 = "bad_json", "no_object", "bad_utf8"
-BAD_TIME, BAD_SIZE, BAD_BATCH = "bad_time", "bad_size", "bad_batch"
+BAD_JSON, NO_OBJECT, BAD_UTF8, IN_ARRAY = "bad_json", "no_object", "bad_utf8", "in_array"
+BAD_TIME, BAD_SIZE, SIZE_ROUNDED, BAD_BATCH = "bad_time", "bad_size", "size_rounded", "bad_batch"
+SHORT_ROW, LONG_ROW, NULL_WORD = "short_row", "long_row", "null_word"
 REASONS = (
     WRONG_COLUMNS,
     OPEN_QUOTE,
@@ -32,10 +35,19 @@ REASONS = (
     BAD_JSON,
     NO_OBJECT,
     BAD_UTF8,
+    IN_ARRAY,
+    BAD_BATCH,
     BAD_TIME,
     BAD_SIZE,
-    BAD_BATCH,
+    SIZE_ROUNDED,
+    SHORT_ROW,
+    LONG_ROW,
+    NULL_WORD,
 )
+KEPT = (BAD_TIME, BAD_SIZE, SIZE_ROUNDED, SHORT_ROW, LONG_ROW, NULL_WORD)
+FINE_ROW = 0
+TEXTS_MAX = 1_000
+"""Of a batch, so many rows are shown."""
 TEXT_CHARACTERS_MAX = 200
 FILE_FIELDS = ("key", "time", "size", "payload")
 _COLUMNS_SHOWN = 40
@@ -50,6 +62,13 @@ ROWS = pa.schema(
         ("text", pa.string()),
     ]
 )
+_REASONS = pa.array(REASONS, pa.string())
+_KEPT = pa.array(KEPT, pa.string())
+
+
+def code_of(reason: str) -> int:
+    """A reason as a number from 1; FINE_ROW is none."""
+    return REASONS.index(reason) + 1
 
 
 class SourceFailed(SentenceError):
@@ -94,38 +113,49 @@ class Columns:
 
 
 def rows_batch(
-    columns: Columns, lines: NDArray[np.int64], reasons: Sequence[str | None], text_of: Callable[[int], bytes]
+    columns: Columns,
+    lines: NDArray[np.int64],
+    codes: NDArray[np.int8] | None,
+    text_of: Callable[[int], bytes],
+    time_format: str | None = None,
 ) -> pa.RecordBatch:
-    """Put rows together. text_of: place -> the row as read. reasons: of those known to be bad already, or
-    nothing; times and sizes may add more."""
+    """Put rows together. text_of: place -> the row as read. codes: of what is known of each already, as `code_of`;
+    times and sizes may add more."""
     count = len(lines)
-    why = (
-        {place: reason for place, reason in enumerate(reasons) if reason is not None} if any(reasons) else {}
-    )
+    why = np.zeros(count, np.int8) if codes is None else codes
     at_us = pa.nulls(count, pa.int64())
     if columns.times is not None:
-        at_us, is_bad = parse_times(columns.times)
+        at_us, is_bad = parse_times(columns.times, time_format)
         _add(why, is_bad, BAD_TIME)
     if columns.sizes is not None:
-        sizes, is_bad = parse_sizes(columns.sizes)
+        sizes, is_bad, is_rounded = parse_sizes(columns.sizes)
         _add(why, is_bad, BAD_SIZE)
+        _add(why, is_rounded, SIZE_ROUNDED)
         sizes = pc.fill_null(sizes, 0)
     else:
         sizes = pc.fill_null(pc.cast(pc.binary_length(columns.keys), pa.int64()), 0)
         if columns.payload_bytes is not None:
             sizes = pc.add(sizes, pa.array(columns.payload_bytes))
-    shown = {place: bad_text(text_of(place)) for place in why}
-    texts = (
-        pa.array(map(each.get, range(count)), pa.string()) if each else pa.nulls(count, pa.string())
-        for each in (why, shown)
+    reasons = texts = pa.nulls(count, pa.string())
+    if why.any():
+        reasons = _REASONS.take(pa.array(why.astype(np.int32) - 1, mask=why == FINE_ROW))
+        shown: list[str | None] = [None] * count
+        for place in np.flatnonzero(why)[:TEXTS_MAX].tolist():
+            shown[place] = bad_text(text_of(place))
+        texts = pa.array(shown, pa.string())
+    return pa.RecordBatch.from_arrays(
+        [columns.keys, at_us, sizes, pa.array(lines), reasons, texts], schema=ROWS
     )
-    return pa.RecordBatch.from_arrays([columns.keys, at_us, sizes, pa.array(lines), *texts], schema=ROWS)
 
 
-def _add(why: dict[int, str], is_bad: NDArray[np.bool_], reason: str) -> None:
-    """Rows that are bad for a reason, unless they have one already."""
-    for place in np.flatnonzero(is_bad).tolist():
-        why.setdefault(place, reason)
+def is_record(reasons: pa.Array) -> pa.Array:
+    """Which rows are records, by their reasons."""
+    return pc.or_(pc.is_null(reasons), pc.is_in(reasons, _KEPT))
+
+
+def _add(why: NDArray[np.int8], is_bad: NDArray[np.bool_], reason: str) -> None:
+    """Rows of which this is to be said, unless something is said of them already."""
+    why[is_bad & (why == FINE_ROW)] = code_of(reason)
 
 
 def bad_text(text: bytes) -> str:

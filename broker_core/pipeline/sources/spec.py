@@ -13,12 +13,16 @@ from broker_core.events import Json
 from broker_core.lab.fields import refuse_unknown, whole
 from broker_core.lab.older_names import renamed
 from broker_core.lab.workload.flights import KEY_COLUMNS
-from broker_core.pipeline.sources.csv_rows import csv_columns, csv_delimiter, csv_ensure_rows, csv_header
+from broker_core.pipeline.sources.csv_head import csv_columns, csv_ensure_rows, csv_header
+from broker_core.pipeline.sources.dialect import FIELDS, Dialect, dialect_check
+from broker_core.pipeline.sources.encodings import UTF_8
 from broker_core.pipeline.sources.files import FILES_LOOKED_AT_MAX, ensure_text, source_files
+from broker_core.pipeline.sources.first_values import first_values, time_format_check, time_format_of
 from broker_core.pipeline.sources.generated import EXPONENT_MAX, KEYS_MAX, RECORDS_MAX, lab_workload
 from broker_core.pipeline.sources.jsonl_rows import jsonl_columns
 from broker_core.pipeline.sources.kafka_log_folders import partition_folders
 from broker_core.pipeline.sources.parquet_rows import ensure_parquet_column, parquet_schema
+from broker_core.pipeline.sources.recognise import recognised
 from broker_core.pipeline.sources.rows import (
     FILE_FIELDS,
     SourceFailed,
@@ -27,6 +31,8 @@ from broker_core.pipeline.sources.rows import (
     wanted_columns,
 )
 
+SETTINGS: dict[str, tuple[str, ...]] = {"csv": FIELDS, "jsonl": ("encoding",), "parquet": ()}
+"""Of each kind of file, how it may be said to be written."""
 KINDS = ("csv", "jsonl", "parquet", "kafka_log", "lab", "flights", "zipf", "uniform")
 DEFAULT_SEED = 7
 DEFAULT_EXPONENT = 1.1
@@ -49,23 +55,21 @@ def file_columns(spec: Json, first: Path) -> list[str]:
     """The columns that a csv, jsonl or parquet source offers: those of its first file."""
     match spec["kind"]:
         case "csv":
-            return csv_columns(first, spec.get("delimiter", ","), spec.get("header", True))
+            return csv_columns(first, Dialect.of(spec))
         case "jsonl":
-            return jsonl_columns(first)
+            return jsonl_columns(first, spec.get("encoding", UTF_8))
     return list(parquet_schema(first).names)
 
 
 def _file(kind: str, raw: Json) -> Json:
-    fields = {"kind", "path", *FILE_FIELDS} | ({"delimiter", "header"} if kind == "csv" else set())
-    refuse_unknown(raw, fields, "source.", "source")
+    refuse_unknown(raw, {"kind", "path", "time_format", *FILE_FIELDS, *SETTINGS[kind]}, "source.", "source")
+    given = dialect_check(raw, SETTINGS[kind])
+    time_format = time_format_check(raw.get("time_format"))
     spec: Json = {"kind": kind, "path": _path(raw)}
-    if kind == "csv":
-        delimiter = csv_delimiter(raw.get("delimiter", ","))
-        header = raw.get("header", True)
-        if not isinstance(header, bool):
-            raise CommandError("source.header", "must be true or false")
-        spec |= {"delimiter": delimiter, "header": header}
     first, *others = source_files(kind, Path(spec["path"]))
+    spec |= file_settings(kind, first, given)
+    if spec.get("key_separator") and raw.get("key") is None:
+        raw = raw | {"key": "key"}
     columns = file_columns(spec, first)
     for field in FILE_FIELDS:
         name = raw.get(field)
@@ -91,21 +95,31 @@ def _file(kind: str, raw: Json) -> Json:
     for path in [first, *others][:FILES_LOOKED_AT_MAX]:
         _ensure_file(spec, path, is_alone=not others)
     if kind == "csv":
-        csv_ensure_rows([first, *others], spec["delimiter"], spec["header"])
+        csv_ensure_rows([first, *others], Dialect.of(spec))
+    if spec["time"] is not None:
+        with _told_at("time", is_alone=True):
+            values = first_values(spec, first, spec["time"])
+        time_format = time_format_of(values, time_format)
+        spec |= {} if time_format is None else {"time_format": time_format}
     return spec
+
+
+def file_settings(kind: str, first: Path, given: Json) -> Json:
+    """How a file of rows is written: what a request gives, and the rest as its first rows have it."""
+    return recognised(kind, first, given) if SETTINGS[kind] else {}
 
 
 def _ensure_file(spec: Json, path: Path, *, is_alone: bool) -> None:
     """Refuse a file that lacks what the source names, or holds what no column of it may."""
     columns: list[str] | None = None
-    with _told_at("path", is_alone):
+    with _told_at("path", is_alone=is_alone):
         if spec["kind"] == "csv":
-            columns = csv_header(path, spec["delimiter"], spec["header"])
+            columns = csv_header(path, Dialect.of(spec))
         elif spec["kind"] != "parquet":
-            ensure_text(path)
+            ensure_text(path, spec["encoding"])
     schema = parquet_schema(path) if spec["kind"] == "parquet" else None
     for field, name in wanted_columns(spec).items():
-        with _told_at(field, is_alone):
+        with _told_at(field, is_alone=is_alone):
             if schema is not None:
                 ensure_parquet_column(path, schema, name)
             elif columns is not None:
@@ -113,7 +127,7 @@ def _ensure_file(spec: Json, path: Path, *, is_alone: bool) -> None:
 
 
 @contextmanager
-def _told_at(field: str, is_alone: bool) -> Iterator[None]:
+def _told_at(field: str, *, is_alone: bool) -> Iterator[None]:
     """What its reader says of a file, as a refusal of the request; its name only where there are others."""
     try:
         yield

@@ -29,13 +29,14 @@ from broker_core.pipeline.java import SparkUnavailable
 from broker_core.pipeline.members import history_steps
 from broker_core.pipeline.recommend import rank, verdict
 from broker_core.pipeline.result import result_json
+from broker_core.pipeline.sources.recognise import unusual
 from broker_core.pipeline.study import PART
 from broker_core.pipeline.study_errors import StudyFailed
 from broker_core.pipeline.study_request import study_check
 from broker_core.pipeline.timed import rate_thinned
 from dashboard.formats import fill
 from dashboard.management.in_order import Stopped, run_in_order
-from dashboard.management.study_line import CHANGE, KINDS, request_of, typed
+from dashboard.management.study_line import CHANGE, KINDS, add_file_settings, request_of, typed
 from dashboard.sentences import catalogue
 from dashboard.studies.advice import feasible_words
 from dashboard.studies.presentation import head, notes, ranking_rows, unowned, verdict_words
@@ -95,11 +96,7 @@ class Command(BaseCommand):
         parser.add_argument("--key", metavar="COLUMN", help=KEY_HELP)
         for column in ("time", "size", "payload"):
             parser.add_argument(f"--{column}", metavar="COLUMN", help=f"the column with the {column}")
-        parser.add_argument(
-            "--delimiter",
-            metavar="CHARACTER",
-            help="between the columns of a CSV file (default: a comma, of .tsv a tab)",
-        )
+        add_file_settings(parser)
         parser.add_argument(
             "--strategies",
             nargs="+",
@@ -122,6 +119,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             request = study_check(request_of(options))
+            self._say_read_as(request["source"])
             self._say_thinned(request)
             result = self._run(request, options["out"], options["verbosity"])
         except Refused as error:
@@ -137,6 +135,13 @@ class Command(BaseCommand):
             raise CommandError(CANCELLED, returncode=BY_SIGNAL + number) from None
         self._print(result, request, options["out"])
         self.stdout.write(f"\nThe tables are in {options['out']}")
+
+    def _say_read_as(self, source: dict[str, Any]) -> None:
+        """What was recognised of a file that is not plain."""
+        found = {**unusual(source), **{name: source[name] for name in ("time_format",) if source.get(name)}}
+        if found:
+            settings = ", ".join(f"{name.replace('_', ' ')} {value!r}" for name, value in found.items())
+            self.stderr.write(f"read with: {settings}")
 
     def _say_thinned(self, request: dict[str, Any]) -> None:
         thinned = rate_thinned(history_steps(request["history"]), request["service"])
@@ -210,7 +215,7 @@ class Command(BaseCommand):
         if left := unowned(result, words):
             self.stdout.write(left)
         said = notes(result)
-        for note in [*said["notes"], said["sample"]]:
+        for note in [*said["warnings"], *said["notes"], said["sample"]]:
             if note is not None:
                 self.stdout.write(fill(words[note["code"]], note["params"], words))
         if said["bad_rows"]:

@@ -6,6 +6,7 @@ import { clearErrors, showErrors } from "../base/field_errors.js";
 import { reasonOf } from "../base/reasons.js";
 import { send } from "../base/requests.js";
 import { el } from "./el.js";
+import { createFileSettings } from "./file_settings.js";
 import { createFolderBrowser } from "./folder_browser.js";
 import { showPreview } from "./preview_table.js";
 import { bytes } from "./sizes.js";
@@ -17,6 +18,8 @@ const $ = (id) => document.getElementById(id);
 
 export function createDataStep(form, { onChange }) {
   const folder = createFolderBrowser(form.querySelector("[data-folder]"), { onChange: () => refresh() });
+  const settings = createFileSettings(form);
+  let chosenFolder = "";
   let file = null, preview = null, sending = null, asked = 0, isAsking = false;
   const kind = () => form.elements.kind.value;
   const fileKind = () =>
@@ -37,7 +40,8 @@ export function createDataStep(form, { onChange }) {
   function showColumns() {
     const isTable = WITH_COLUMNS.includes(fileKind());
     $("columns").hidden = !isTable;
-    $("csv-options").hidden = kind() !== "file" || file?.kind !== "csv";
+    $("csv-options").hidden = fileKind() !== "csv" || !preview;
+    $("time-format").hidden = !isTable;
     if (!isTable || !preview) return;
     const names = preview.columns.map(({ name }) => name);
     for (const column of COLUMNS) {
@@ -58,6 +62,9 @@ export function createDataStep(form, { onChange }) {
   // The server reads them again when the kind, the file or how it is read changed; which column is the key is only
   // marked.
   async function refresh() {
+    const name = kind() === "folder" ? (folder?.chosen()?.name ?? "") : "";
+    if (kind() === "folder" && name !== chosenFolder) settings.forget();
+    if (kind() === "folder") chosenFolder = name;
     const source = read(), turn = (asked += 1);
     fileError("");
     clearErrors($("data"));
@@ -83,6 +90,7 @@ export function createDataStep(form, { onChange }) {
 
   function show(answer) {
     preview = answer;
+    settings.fill(answer?.read_as);
     $("preview-wait").hidden = true;
     showColumns();
     mark();
@@ -131,9 +139,8 @@ export function createDataStep(form, { onChange }) {
       $("uploading").hidden = true;
       $("uploaded").hidden = false;
       $("uploaded-name").textContent = say("data.uploaded", { name: file.name, size: bytes(file.bytes) });
-      form.elements.delimiter.value = delimiterOf(file) ?? form.elements.delimiter.value;
+      settings.forget();
       show(file.preview);
-      if (file.kind === "csv" && form.elements.delimiter.value !== ",") refresh();
     } catch (error) {
       again();
       if (error.message !== "abort") fileError(refusalWords(error, chosen.name));
@@ -148,14 +155,6 @@ export function createDataStep(form, { onChange }) {
     if (!(error instanceof Refusal)) return say("data.upload_failed");
     const { file: reason } = error.fields;
     return reason ? say("data.refused", { name, reason: [reason].flat().join(" ") }) : reasonOf(error);
-  }
-
-  // One column whose name holds another separator was cut at the wrong one.
-  function delimiterOf({ kind: found, preview: first }) {
-    const names = first?.columns ?? [];
-    return found === "csv" && names.length === 1
-      ? [";", "\t", "|"].find((mark_) => names[0].name.includes(mark_))
-      : null;
   }
 
   function again() {
@@ -207,30 +206,33 @@ export function createDataStep(form, { onChange }) {
       case "folder":
         return {
           kind: "folder", name: folder?.chosen()?.name ?? "", ...(folder?.topic() ? { topic: folder.topic() } : {}),
-          ...columns(),
+          ...written(), ...columns(),
         };
-      default: {
-        const csv =
-          file?.kind === "csv" ? { delimiter: elements.delimiter.value, header: elements.header.checked } : {};
-        return { kind: file?.kind ?? "csv", upload: file?.upload ?? "", ...csv, ...columns() };
-      }
+      default:
+        return { kind: file?.kind ?? "csv", upload: file?.upload ?? "", ...written(), ...columns() };
     }
   }
 
+  const written = () => (fileKind() === "csv" ? settings.read() : {});
+
   function columns() {
     if (!WITH_COLUMNS.includes(fileKind())) return {};
-    return Object.fromEntries(
-      COLUMNS.map((column) => [column, form.elements[`column_${column}`].value || (column === "key" ? "" : null)]),
-    );
+    const format = form.elements.time_format.value.trim();
+    const named = COLUMNS.map((column) => [
+      column, form.elements[`column_${column}`].value || (column === "key" ? "" : null),
+    ]);
+    if (format && form.elements.column_time.value) named.push(["time_format", format]);
+    return Object.fromEntries(named);
   }
 
   const withoutColumns = (source) =>
     kind() === "file" || kind() === "folder"
-      ? Object.fromEntries(Object.entries(source).filter(([name]) => !COLUMNS.includes(name)))
+      ? Object.fromEntries(Object.entries(source).filter(([name]) => ![...COLUMNS, "time_format"].includes(name)))
       : source;
 
   form.addEventListener("change", ({ target }) => {
     if (target.name === "kind" || target.name === "shape") showKind();
+    else if (target.name === "time_format") return;
     else if (target.dataset.column) mark();
     else if (target.closest("#data") && target.type !== "file") refresh();
   });
@@ -270,9 +272,10 @@ export function createDataStep(form, { onChange }) {
         $("drop").hidden = true;
         $("uploaded").hidden = false;
         $("uploaded-name").textContent = file.name;
-        if (source.delimiter) elements.delimiter.value = source.delimiter;
-        if (source.header !== undefined) elements.header.checked = source.header;
       }
+      settings.forget();
+      settings.fill(source);
+      elements.time_format.value = source.time_format ?? "";
       if (source.kind === "folder") folder?.reach(source.name, source.topic);
     },
   };

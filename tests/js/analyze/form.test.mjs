@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
+import { settingsOf, valuesOf } from "../../../static/js/analyze/file_settings.js";
 import { heard, wholePart } from "../../../static/js/analyze/progress_part.js";
 import { bytes } from "../../../static/js/analyze/sizes.js";
 import { combinations, numbers, parse, wrongParams } from "../../../static/js/analyze/strategy_ids.js";
@@ -74,4 +75,14 @@ test("a study that begins while its page is open gets its start, and somebody ru
     id: "a", mine: true, state: "running", started_at: begun, worker: true, progress: { stage: "reading" },
   });
   assert.equal(heard({ ...study, worker: false }, { state: "running", started_at: begun, progress: {} }).worker, false);
+});
+
+test("how a file is written goes from the server into the form and back unchanged", () => {
+  const csv = {
+    delimiter: ";", header: true, comment: "#", escape: "\\", skip: 1, nulls: ["NULL", "\\N"], encoding: "cp1252",
+  };
+  const consumed = { key_separator: "\t", skip: 0, nulls: ["null"], encoding: "utf-8" };
+  for (const settings of [csv, consumed]) assert.deepEqual(settingsOf(valuesOf(settings)), settings);
+  assert.deepEqual(settingsOf({ ...valuesOf(csv), nulls: " NULL，none " }).nulls, ["NULL", "none"]);
+  assert.deepEqual(settingsOf({ ...valuesOf(csv), nulls: "" }).nulls, [], "no word means no value");
 });

@@ -2,17 +2,17 @@
 
 import codecs
 import re
-import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
+from broker_core.pipeline.sources.encodings import in_utf_8
+from broker_core.pipeline.sources.unpacked import UNPACK_ERRORS, ZIP_MARK, open_bytes, packing_in
 from broker_core.real_files import open_file
 
 HEAD_BYTES = 64 * 1024
 PARQUET_MAGIC = b"PAR1"
-GZIP_MAGIC = b"\x1f\x8b"
 BATCH_MAGIC_AT, BATCH_MAGIC = (
     16,
     2,
@@ -20,12 +20,21 @@ BATCH_MAGIC_AT, BATCH_MAGIC = (
 BATCH_HEADER_BYTES = 61
 TEXT_ENDINGS = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json")
 PARQUET_ENDINGS = (".parquet", ".parq")
-UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 # First bytes of files that are not text, whatever their names: Parquet, Excel (new, old), Avro, PNG, PDF,
 # Kafka's first batch.
 NO_TEXT = (PARQUET_MAGIC, b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b"Obj\x01", b"\x89PNG", b"%PDF", b"\0\0\0\0")
 DELIMITERS = (b",", b";", b"\t", b"|")
 LINES_LOOKED_AT = 20
+EXCEL = "is an Excel workbook: save it as CSV UTF-8"
+_REFUSED = {
+    b"\xd0\xcf\x11\xe0": EXCEL,
+    b"Obj\x01": "is an Avro file: write it as Parquet, or as JSON lines with avro-tools tojson",
+    b"\xfd7zXZ\x00": "is packed with xz: unpack it first",
+    b"\x04\x22\x4d\x18": "is packed with lz4: unpack it first, or pack it with zstd",
+    b"7z\xbc\xaf\x27\x1c": "is a 7-Zip archive: unpack it first",
+    b"SQLite format 3": "is an SQLite database: export the table as CSV",
+}
+"""First bytes of files that no source reads -> what they are, and what to do."""
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _SEGMENT = re.compile(r"\d{20}\.log")
 
@@ -53,27 +62,46 @@ def sniff(path: Path, name: str) -> FileKind | None:
         return None
     if head.startswith(PARQUET_MAGIC) and tail == PARQUET_MAGIC:
         return FileKind("parquet", "data.parquet")
-    if head.startswith(GZIP_MAGIC):
-        inner = _text_kind(_gunzip(head), name.lower().removesuffix(".gz"))
-        return FileKind(inner, f"data.{inner}.gz") if inner else None
+    if packing := packing_in(head):
+        if _is_excel(head):
+            return None
+        inner = _text_kind(_unpacked(path), name.lower().removesuffix(packing))
+        return FileKind(inner, f"data.{inner}{packing}") if inner else None
     if name.endswith(".log") and len(head) >= BATCH_HEADER_BYTES and head[BATCH_MAGIC_AT] == BATCH_MAGIC:
         return FileKind("kafka_log", name if _SEGMENT.fullmatch(name) else f"{0:020}.log")
     text = _text_kind(head, name.lower())
     return FileKind(text, f"data.{text}") if text else None
 
 
-def _gunzip(head: bytes) -> bytes:
-    """As much of the text as the first bytes hold; nothing when they are damaged."""
+def refusal(path: Path) -> str | None:
+    """What a file is that no source reads, and what to do, as a sentence; None where nothing is known of it."""
+    with open_file(path) as file:
+        head = file.read(HEAD_BYTES)
+    if _is_excel(head):
+        return EXCEL
+    return next((sentence for mark, sentence in _REFUSED.items() if head.startswith(mark)), None)
+
+
+def _is_excel(head: bytes) -> bool:
+    return head.startswith(ZIP_MARK) and (b"xl/" in head or b"[Content_Types].xml" in head)
+
+
+def _unpacked(path: Path) -> bytes:
+    """As much of the text as is looked at; nothing where the file is damaged."""
     try:
-        return zlib.decompressobj(wbits=31).decompress(head, HEAD_BYTES)
-    except zlib.error:
+        with open_bytes(path) as file:
+            return file.read(HEAD_BYTES)
+    except UNPACK_ERRORS:
         return b""
 
 
 def _text_kind(head: bytes, name: str) -> str | None:
     if not head or (name.endswith(PARQUET_ENDINGS) and not _is_plain(head)):
         return None
-    if b"\0" in head and not head.startswith(UTF16_MARKS):  # UTF-16 is refused in its own sentence
+    if head.startswith(tuple(_REFUSED)):
+        return None
+    head = in_utf_8(head)
+    if b"\0" in head:
         says_text = name.endswith(TEXT_ENDINGS) and not head.startswith(NO_TEXT)
         if not says_text and not _has_even_lines(head):
             return None
