@@ -12,6 +12,7 @@ from typing import Any
 from broker_core.errors import CommandError as Refused
 from broker_core.pipeline.sources.encodings import ENCODINGS
 from broker_core.pipeline.sources.files import ENDINGS
+from broker_core.pipeline.sources.json_layout import LAYOUTS
 from broker_core.pipeline.sources.kinds import refusal, sniff
 from broker_core.pipeline.sources.preview import source_preview
 from broker_core.pipeline.sources.spec import SETTINGS
@@ -27,6 +28,7 @@ OPTIONS = {
     "flights": ("key",),
     "kafka_log": (),
 }
+ALL_OPTIONS = tuple(dict.fromkeys(name for names in OPTIONS.values() for name in names))
 SOURCES = {
     "jsonl": "JSON lines",
     "parquet": "a Parquet file",
@@ -67,6 +69,9 @@ def add_file_settings(parser: ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--encoding", choices=ENCODINGS, help="of the text; bytes: keys are hashed as they are in the file"
+    )
+    parser.add_argument(
+        "--layout", choices=LAYOUTS, help="of JSON: one object a line, or objects in any form"
     )
     parser.add_argument(
         "--key-separator", metavar="CHARACTER",
@@ -115,7 +120,7 @@ def source_of(options: dict[str, Any]) -> dict[str, Any]:
     path = Path(options["file"])
     is_flights = options["file"] == "flights" and not path.exists()
     kind = "flights" if is_flights else options["kind"] or kind_of(path)
-    given = {name: options[name] for name in OPTIONS["csv"] if options.get(name) is not None}
+    given = {name: options[name] for name in ALL_OPTIONS if options.get(name) is not None}
     if is_flights and options["kind"]:
         given["kind"] = options["kind"]
     for name in given:

@@ -14,8 +14,9 @@ from django.utils import timezone
 from broker_core.lab.limits import DEFAULT_LIMITS
 from broker_core.pipeline.members import CONSUMERS_MAX
 from broker_core.pipeline.recommend import WEIGHTS, rank
+from broker_core.pipeline.sources.dialect import SKIP_MAX
 from broker_core.pipeline.sources.generated import EXPONENT_MAX, KEYS_MAX, RECORDS_MAX
-from broker_core.pipeline.sources.rows import REASONS
+from broker_core.pipeline.sources.rows import KEPT, REASONS
 from broker_core.pipeline.study_errors import FAULT
 from dashboard import access
 from dashboard.labs import services
@@ -100,6 +101,7 @@ def test_numbers_of_the_form_have_the_limits_of_the_request(visitor: Client) -> 
 
     assert {name: (limit(name, "min"), limit(name, "max")) for name in inputs} == {
         "lab_records": (1, RECORDS_MAX),
+        "skip": (0, SKIP_MAX),
         "keys": (1, KEYS_MAX["zipf"]),
         "records": (1, RECORDS_MAX),
         "exponent": (0, EXPONENT_MAX),
@@ -301,7 +303,8 @@ def test_rows_that_could_not_be_read_are_shown_with_their_reason(
 
 
 def test_every_reason_to_set_a_row_aside_has_words() -> None:
-    assert {f"bad.{reason}" for reason in REASONS} <= set(SENTENCES)
+    assert {f"bad.{reason}" for reason in REASONS if reason not in KEPT} <= set(SENTENCES)
+    assert {f"problem.{reason}" for reason in REASONS} <= set(SENTENCES)
 
 
 @pytest.mark.django_db

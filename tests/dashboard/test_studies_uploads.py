@@ -147,7 +147,7 @@ def test_somebody_elses_file_is_unknown() -> None:
         (b"", "empty.csv", "is empty"),
         (b"\x89PNG\0", "x.png", "is not a CSV, JSON lines, Parquet or Kafka log segment file"),
         (b"junk!", "junk.parquet", "is not a CSV, JSON lines, Parquet or Kafka log segment file"),
-        ("k,v\na,1\n".encode("utf-16"), "x.csv", "the text is UTF-16; save it as UTF-8"),
+        (b"Obj\x01" + bytes(90), "x.avro", "is an Avro file: write it as Parquet"),
         (b"k,v\ra,1\r", "x.csv", "line ends must be LF or CRLF"),
     ],
 )

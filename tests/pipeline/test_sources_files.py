@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 from broker_core.pipeline.sources.csv_head import csv_columns
 from broker_core.pipeline.sources.csv_rows import csv_part
 from broker_core.pipeline.sources.dialect import Dialect
-from broker_core.pipeline.sources.files import Part, count_part, cut, number_lines
+from broker_core.pipeline.sources.files import Part, cut
 from broker_core.pipeline.sources.jsonl_rows import jsonl_part
 from broker_core.pipeline.sources.parquet_rows import parquet_part
 from broker_core.pipeline.sources.preview import source_preview
+from broker_core.pipeline.sources.quote_cuts import count_part, number_lines
 from broker_core.pipeline.sources.rows import SourceFailed
 from broker_core.pipeline.sources.spec import source_check
 from tests.pipeline.refusals import refused
@@ -29,7 +30,7 @@ def csv_rows(path, spec=None, part_bytes=1 << 30):
     columns = csv_columns(path, Dialect.of(spec))
     return [
         row
-        for part in parts_of(path, part_bytes, quotes_matter=True)
+        for part in parts_of(path, part_bytes, Dialect.of(spec))
         for batch in csv_part(spec, columns, part)
         for row in batch.to_pylist()
     ]
@@ -39,17 +40,17 @@ def jsonl_rows(path, spec=None, part_bytes=1 << 30):
     spec = {"key": "k"} | (spec or {})
     return [
         row
-        for part in parts_of(path, part_bytes, quotes_matter=False)
+        for part in parts_of(path, part_bytes, None)
         for batch in jsonl_part(spec, part)
         for row in batch.to_pylist()
     ]
 
 
-def parts_of(path, part_bytes, *, quotes_matter):
+def parts_of(path, part_bytes, dialect):
     parts = cut([path], part_bytes)
     if parts[0].end < 0:
         return parts
-    return number_lines(parts, [count_part(part) for part in parts], quotes_matter=quotes_matter)
+    return number_lines(parts, [count_part(part, dialect) for part in parts])
 
 
 def written(tmp_path_factory, content, name="data.csv"):
@@ -274,7 +275,7 @@ def test_each_file_of_a_folder_goes_by_its_own_header(tmp_path):
 def test_part_in_the_middle_of_a_file_goes_by_its_header(tmp_path):
     (tmp_path / "b.csv").write_bytes(b"at,k\n" + b"1,b\n" * 9)
     spec = {"key": "k", "time": "at", "delimiter": ",", "header": True}
-    parts = parts_of(tmp_path / "b.csv", 10, quotes_matter=True)
+    parts = parts_of(tmp_path / "b.csv", 10, Dialect())
     assert len(parts) > 3
     found = [
         row["key"]

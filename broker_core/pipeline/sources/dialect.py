@@ -28,6 +28,7 @@ from broker_core.errors import CommandError, Names
 from broker_core.events import Json
 from broker_core.lab.fields import whole
 from broker_core.pipeline.sources.encodings import CP1252, ENCODINGS, UTF_8
+from broker_core.pipeline.sources.json_layout import LAYOUTS
 from broker_core.pipeline.sources.text_kernels import MARKS, NO_MARK
 
 QUOTE = ord('"')
@@ -175,6 +176,12 @@ def _encoding(field: str, raw: object) -> str:
     return str(raw)
 
 
+def _layout(field: str, raw: object) -> str:
+    if raw not in LAYOUTS:
+        raise CommandError(field, "must be one of {choices}", choices=Names(LAYOUTS))
+    return str(raw)
+
+
 _CHECKS: Mapping[str, Callable[[str, Any], Any]] = {
     "delimiter": character,
     "header": _header,
@@ -184,4 +191,5 @@ _CHECKS: Mapping[str, Callable[[str, Any], Any]] = {
     "nulls": _nulls,
     "encoding": _encoding,
     "key_separator": _character_or_none,
+    "layout": _layout,
 }

@@ -1,15 +1,15 @@
 """The files of a source, and the parts in which several tasks read them.
 
 A part is a run of bytes of one file: rows that *start* in it are its own, wherever they end. A compressed
-file, a file of another kind than lines, and one that holds a quote (a newline may be inside) are one part
-each, so every row has one reader and line numbers are exact: counting the lines before a part is a pass over
-the bytes that parses nothing.
+file and a file of another kind than lines are one part each, so every row has one reader and line numbers are
+exact: counting the lines before a part, and settling where its rows begin (quote_cuts.py), is a pass over the
+bytes that parses nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
@@ -131,39 +131,6 @@ def cut(paths: list[Path], part_bytes: int = PART_BYTES, *, is_whole: bool = Fal
                 Part(str(path), start, min(start + part_bytes, size)) for start in range(0, size, part_bytes)
             ]
     return parts
-
-
-def count_part(part: Part) -> tuple[int, bool]:
-    """How many newlines are in a part's bytes, and whether a quote is."""
-    lines, has_quote = 0, False
-    with open_file(Path(part.path)) as file:
-        file.seek(part.start)
-        left = part.end - part.start
-        while left > 0 and (block := file.read(min(BLOCK_BYTES, left))):
-            lines += block.count(b"\n")
-            has_quote = has_quote or b'"' in block
-            left -= len(block)
-    return lines, has_quote
-
-
-def number_lines(parts: list[Part], counts: list[tuple[int, bool]], *, quotes_matter: bool) -> list[Part]:
-    """The parts with their first lines; those of a file with quotes become one, where a quoted newline is
-    possible."""
-    quoted = (
-        {part.path for part, (_, has_quote) in zip(parts, counts, strict=True) if has_quote}
-        if quotes_matter
-        else set()
-    )
-    numbered: list[Part] = []
-    lines: dict[str, int] = {}
-    for part, (count, _) in zip(parts, counts, strict=True):
-        if part.path in quoted:
-            if part.start == 0:
-                numbered.append(Part(part.path))
-            continue
-        numbered.append(replace(part, first_line=1 + lines.get(part.path, 0)))
-        lines[part.path] = lines.get(part.path, 0) + count
-    return numbered
 
 
 @dataclass(slots=True)

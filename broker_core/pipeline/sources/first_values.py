@@ -30,7 +30,7 @@ _EXCEL_DAYS = range(20_000, 80_000)
 def first_values(spec: Json, path: Path, column: str) -> list[bytes]:
     """The first values of a column as the file has them; missing ones, and those whose type says what they are, are left
     out."""
-    as_key = {name: spec[name] for name in FIELDS if name in spec} | {"key": column}
+    as_key = {name: spec[name] for name in (*FIELDS, "layout") if name in spec} | {"key": column}
     batches: Iterator[pa.RecordBatch]
     match spec["kind"]:
         case "csv":

@@ -5,9 +5,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-import msgspec
-
 from broker_core.pipeline.sources.encodings import in_utf_8
+from broker_core.pipeline.sources.json_layout import layout_of
 from broker_core.pipeline.sources.unpacked import UNPACK_ERRORS, ZIP_MARK, open_bytes, packing_in
 from broker_core.real_files import open_file
 
@@ -105,9 +104,8 @@ def _text_kind(head: bytes, name: str) -> str | None:
         says_text = name.endswith(TEXT_ENDINGS) and not head.startswith(NO_TEXT)
         if not says_text and not _has_even_lines(head):
             return None
-    first = next((line for line in head.splitlines() if line.strip()), b"")
-    if first.lstrip(b"\xef\xbb\xbf").lstrip().startswith(b"{") and (
-        _is_json(first) or name.endswith((".jsonl", ".ndjson", ".json"))
+    if head.lstrip().startswith((b"{", b"[")) and (
+        layout_of(head) or (head.lstrip().startswith(b"{") and name.endswith((".jsonl", ".ndjson", ".json")))
     ):
         return "jsonl"
     return "jsonl" if name.endswith((".jsonl", ".ndjson")) else "csv"
@@ -134,10 +132,3 @@ def _has_even_lines(head: bytes) -> bool:
         first.count(mark) and all(line.count(mark) == first.count(mark) for line in lines)
         for mark in DELIMITERS
     )
-
-
-def _is_json(line: bytes) -> bool:
-    try:
-        return isinstance(msgspec.json.decode(line.lstrip(b"\xef\xbb\xbf")), dict)
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        return False

@@ -26,9 +26,11 @@ from broker_core.pipeline.sources.csv_head import (
     scan_head,
 )
 from broker_core.pipeline.sources.dialect import Dialect, dialect_check
-from broker_core.pipeline.sources.encodings import CP1252, UTF_8
+from broker_core.pipeline.sources.encodings import CP1252
 from broker_core.pipeline.sources.files import FIRST_ROW_TOO_LONG, head_of, source_files
 from broker_core.pipeline.sources.generated import lab_part, lab_workload, made_up_part
+from broker_core.pipeline.sources.json_paths import columns_in, flat, plain_numbers
+from broker_core.pipeline.sources.json_values import objects_in
 from broker_core.pipeline.sources.kafka_log_folders import partition_folders
 from broker_core.pipeline.sources.key_choice import ROWS_LOOKED_AT, column_use, key_proposed
 from broker_core.pipeline.sources.parquet_rows import parquet_schema
@@ -114,26 +116,24 @@ def _csv(path: Path, spec: Json, rows: int) -> Shown:
 
 
 def _jsonl(path: Path, spec: Json, rows: int) -> Shown:
-    encoding = spec.get("encoding", UTF_8)
+    encoding, layout = spec["encoding"], spec["layout"]
     head = head_of(path, HEAD_BYTES, encoding)
-    lines = head.split(b"\n")
-    if len(head) == HEAD_BYTES:
-        lines.pop()  # cut off by us
-        if not lines:
-            raise CommandError("source.path", FIRST_ROW_TOO_LONG, bytes=HEAD_BYTES)
+    lines = objects_in(head, layout, is_final=len(head) < HEAD_BYTES)
+    if not lines:
+        raise CommandError("source.path", FIRST_ROW_TOO_LONG, bytes=HEAD_BYTES)
     objects: list[dict[str, Any]] = []
     bad = 0
-    for line in lines:
-        if not line.strip():
+    for raw in lines:
+        if not raw.strip():
             continue
-        if encoding == CP1252:
-            line = Dialect(encoding=CP1252).text(line).encode()
+        line = Dialect(encoding=CP1252).text(raw).encode() if encoding == CP1252 else raw
         try:
             line.decode()
-            objects.append(_JSON.decode(line))
+            row = _JSON.decode(plain_numbers(line))
+            objects.append(row | flat(row))
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             bad += 1
-    names = list(dict.fromkeys(name for row in objects[:1_000] for name in row))
+    names = columns_in(objects[:1_000])
     shown = [[_text(_cell(row.get(name))) for name in names] for row in objects[:rows]]
     types = [_json_type([row.get(name) for row in objects[:rows]]) for name in names]
     cells = [[_cell(row.get(name)) for row in objects[:ROWS_LOOKED_AT]] for name in names[:COLUMNS_MAX]]

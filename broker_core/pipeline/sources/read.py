@@ -23,10 +23,12 @@ from broker_core.pipeline.sources.csv_head import csv_columns
 from broker_core.pipeline.sources.csv_rows import csv_part
 from broker_core.pipeline.sources.dialect import Dialect
 from broker_core.pipeline.sources.encodings import WIDE
-from broker_core.pipeline.sources.files import Part, count_part, cut, number_lines, source_files
+from broker_core.pipeline.sources.files import Part, cut, source_files
 from broker_core.pipeline.sources.generated import lab_part, lab_workload, made_up_part
+from broker_core.pipeline.sources.json_layout import VALUES
 from broker_core.pipeline.sources.jsonl_rows import jsonl_part
 from broker_core.pipeline.sources.parquet_rows import parquet_part, parquet_parts
+from broker_core.pipeline.sources.quote_cuts import Counted, count_part, number_lines
 from broker_core.pipeline.sources.rows import is_record
 from broker_core.pipeline.sources.spec import source_check
 from broker_core.pipeline.sources.workload import RECORD_SCHEMA, Reading, Workload
@@ -118,8 +120,8 @@ def _files(spark: SparkSession, spec: Json, ordinals: bool, counter: Accumulator
     if spec["kind"] == "parquet":
         parts, reader = parquet_parts(paths), partial(parquet_part, spec)
     else:
-        whole = cut(paths, is_whole=spec.get("encoding") in WIDE)
-        parts = _numbered(spark, whole, quotes_matter=spec["kind"] == "csv" and not spec.get("key_separator"))
+        whole = cut(paths, is_whole=spec.get("encoding") in WIDE or spec.get("layout") == VALUES)
+        parts = _numbered(spark, whole, Dialect.of(spec) if spec["kind"] == "csv" else None)
         if spec["kind"] == "csv":
             reader = partial(csv_part, spec, csv_columns(paths[0], Dialect.of(spec)))
         else:
@@ -138,21 +140,20 @@ def _files(spark: SparkSession, spec: Json, ordinals: bool, counter: Accumulator
     )
 
 
-def _numbered(spark: SparkSession, parts: list[Part], *, quotes_matter: bool) -> list[Part]:
-    """Parts with their first lines. Only files in several parts need counting."""
+def _numbered(spark: SparkSession, parts: list[Part], dialect: Dialect | None) -> list[Part]:
+    """Parts with their first lines and rows. Only files in several parts need counting. dialect: of a CSV."""
     several = [part for part in parts if part.end >= 0]
     if not several:
         return parts
     if len(several) <= COUNTED_HERE_MAX:
-        counted = {index: count_part(part) for index, part in enumerate(several)}
+        counted = {index: count_part(part, dialect) for index, part in enumerate(several)}
     else:
         frame = spark.range(0, len(several), 1, len(several)).mapInArrow(
-            partial(_count_task, several), "part int, lines bigint, quote boolean"
+            partial(_count_task, several, dialect),
+            "part int, lines bigint, quote boolean, ways array<bigint>",
         )
-        counted = {row.part: (row.lines, row.quote) for row in frame.collect()}
-    numbered = number_lines(
-        several, [counted[index] for index in range(len(several))], quotes_matter=quotes_matter
-    )
+        counted = {row.part: Counted(row.lines, row.quote, tuple(row.ways)) for row in frame.collect()}
+    numbered = number_lines(several, [counted[index] for index in range(len(several))])
     order = {part.path: index for index, part in reversed(list(enumerate(parts)))}
     return sorted(
         [part for part in parts if part.end < 0] + numbered, key=lambda part: (order[part.path], part.start)
@@ -171,10 +172,19 @@ def _with_ordinals(spark: SparkSession, parts: list[Part], reader: Reader) -> li
     return [replace(part, first_ordinal=first) for part, first in zip(parts, before, strict=False)]
 
 
-def _count_task(parts: Sequence[Part], ids: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _count_task(
+    parts: Sequence[Part], dialect: Dialect | None, ids: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
     for index in _indexes(ids):
-        lines, has_quote = count_part(parts[index])
-        yield pa.record_batch({"part": pa.array([index], pa.int32()), "lines": [lines], "quote": [has_quote]})
+        counted = count_part(parts[index], dialect)
+        yield pa.record_batch(
+            {
+                "part": pa.array([index], pa.int32()),
+                "lines": pa.array([counted.lines]),
+                "quote": pa.array([counted.has_quote]),
+                "ways": pa.array([list(counted.ways)], pa.list_(pa.int64())),
+            }
+        )
 
 
 def _good_count_task(

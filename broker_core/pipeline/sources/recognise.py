@@ -25,6 +25,7 @@ from broker_core.pipeline.sources.csv_head import key_value_columns, scan_head
 from broker_core.pipeline.sources.dialect import NULL_WORDS, Dialect
 from broker_core.pipeline.sources.encodings import BOM, WIDE, encoding_of
 from broker_core.pipeline.sources.files import raw_head
+from broker_core.pipeline.sources.json_layout import LINES, layout_of
 from broker_core.pipeline.sources.text_kernels import FINE
 from broker_core.pipeline.sources.times import time_us
 
@@ -161,10 +162,11 @@ def recognised(kind: str, path: Path, given: Json) -> Json:
     """The settings of a csv or jsonl file as a source has them."""
     if kind == "csv":
         return dialect_recognised(path, given).to_json()
-    return {"encoding": file_head(path, given)[1]}
+    head, encoding = file_head(path, given)
+    return {"encoding": encoding, "layout": given.get("layout") or layout_of(head) or LINES}
 
 
 def unusual(source: Json) -> Json:
     """The settings of a source that are not those of a plain file: comma-separated UTF-8 with a header."""
-    plain = Dialect(nulls=NULL_WORDS).to_json() | {"key_separator": ""}
+    plain = Dialect(nulls=NULL_WORDS).to_json() | {"key_separator": "", "layout": LINES}
     return {name: source[name] for name in plain if name in source and source[name] != plain[name]}

@@ -15,10 +15,10 @@ from broker_core.lab.older_names import renamed
 from broker_core.lab.workload.flights import KEY_COLUMNS
 from broker_core.pipeline.sources.csv_head import csv_columns, csv_ensure_rows, csv_header
 from broker_core.pipeline.sources.dialect import FIELDS, Dialect, dialect_check
-from broker_core.pipeline.sources.encodings import UTF_8
 from broker_core.pipeline.sources.files import FILES_LOOKED_AT_MAX, ensure_text, source_files
 from broker_core.pipeline.sources.first_values import first_values, time_format_check, time_format_of
 from broker_core.pipeline.sources.generated import EXPONENT_MAX, KEYS_MAX, RECORDS_MAX, lab_workload
+from broker_core.pipeline.sources.json_paths import ensure_no_array, head_objects
 from broker_core.pipeline.sources.jsonl_rows import jsonl_columns
 from broker_core.pipeline.sources.kafka_log_folders import partition_folders
 from broker_core.pipeline.sources.parquet_rows import ensure_parquet_column, parquet_schema
@@ -31,7 +31,7 @@ from broker_core.pipeline.sources.rows import (
     wanted_columns,
 )
 
-SETTINGS: dict[str, tuple[str, ...]] = {"csv": FIELDS, "jsonl": ("encoding",), "parquet": ()}
+SETTINGS: dict[str, tuple[str, ...]] = {"csv": FIELDS, "jsonl": ("encoding", "layout"), "parquet": ()}
 """Of each kind of file, how it may be said to be written."""
 KINDS = ("csv", "jsonl", "parquet", "kafka_log", "lab", "flights", "zipf", "uniform")
 DEFAULT_SEED = 7
@@ -57,7 +57,7 @@ def file_columns(spec: Json, first: Path) -> list[str]:
         case "csv":
             return csv_columns(first, Dialect.of(spec))
         case "jsonl":
-            return jsonl_columns(first, spec.get("encoding", UTF_8))
+            return jsonl_columns(first, spec["encoding"], spec["layout"])
     return list(parquet_schema(first).names)
 
 
@@ -85,6 +85,8 @@ def _file(kind: str, raw: Json) -> Json:
         # JSON lines may leave fields out, and a first megabyte without any object says nothing about the
         # rest.
         if name not in columns and (kind != "jsonl" or columns):
+            if kind == "jsonl" and "." in name:
+                ensure_no_array(field, name, head_objects(first, spec["encoding"], spec["layout"]))
             raise CommandError(
                 f"source.{field}",
                 "there is no column {name}; the columns are {columns}",
