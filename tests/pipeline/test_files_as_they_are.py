@@ -2,16 +2,20 @@
 
 import codecs
 import shutil
+from decimal import Decimal
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from broker_core.errors import CommandError
 from broker_core.pipeline.sources.csv_head import csv_columns
 from broker_core.pipeline.sources.csv_rows import csv_part
 from broker_core.pipeline.sources.dialect import Dialect
-from broker_core.pipeline.sources.files import Part
+from broker_core.pipeline.sources.files import Part, source_files
 from broker_core.pipeline.sources.kinds import refusal, sniff
+from broker_core.pipeline.sources.parquet_rows import parquet_part, parquet_parts
 from broker_core.pipeline.sources.preview import source_preview
 from broker_core.pipeline.sources.problems import Problems
 from broker_core.pipeline.sources.recognise import unusual
@@ -281,8 +285,6 @@ def test_an_archive_of_several_files_says_how_many(tmp_path):
 
 
 def bad(reasons, first=1):
-    import pyarrow as pa
-
     rows = [
         {"line": line, "reason": reason, "text": f"row {line}", "file": "a.csv"}
         for line, reason in enumerate(reasons, first)
@@ -304,3 +306,59 @@ def test_problems_of_several_tasks_are_counted_by_reason_with_the_first_three_li
     ]  # fmt: skip
     assert [row["line"] for row in told["null_word"]["lines"]] == [1, 2, 3]
     assert BAD_TIME in REASONS
+
+
+# -- Parquet -------------------------------------------------------------------------------------------------
+
+
+def read_parquet(path, **given):
+    spec = source_check({"kind": "parquet", "path": str(path)} | given)
+    assert source_check(spec) == spec
+    parts = parquet_parts(source_files("parquet", Path(spec["path"])))
+    rows = [row for part in parts for batch in parquet_part(spec, part) for row in batch.to_pylist()]
+    return spec, rows
+
+
+def test_a_key_inside_a_struct_is_named_by_its_path():
+    path = FILES / "07/struct.parquet"
+    assert sorted(keys(read_parquet(path, key="value.customer")[1])) == ["a", "a", "b"]
+    shown = source_preview({"kind": "parquet", "path": str(path)})
+    assert [column["name"] for column in shown["columns"]] == ["value.customer", "value.n"]
+    with pytest.raises(
+        CommandError, match=r"there is no column value.no; the columns are value, value.customer, value.n"
+    ):
+        read_parquet(path, key="value.no")
+
+
+def test_a_struct_with_missing_parents_and_a_column_of_that_very_name(tmp_path):
+    rows = [
+        {"v": {"a": {"b": "x"}, "t": 1}, "v.t": "own"},
+        {"v": None, "v.t": None},
+        {"v": {"a": None, "t": 2}},
+    ]
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.Table.from_pylist(rows), path)
+    assert keys(read_parquet(path, key="v.a.b")[1]) == ["x", None, None]
+    assert keys(read_parquet(path, key="v.t")[1]) == ["own", None, None]
+    pq.write_table(pa.table({"v": [[{"b": 1}]]}), path)
+    with pytest.raises(CommandError, match="is one value per row"):
+        read_parquet(path, key="v.b")
+
+
+def test_the_folders_names_are_columns():
+    _, rows = read_parquet(FILES / "08/by_day", key="customer", time="day")
+    assert {row["at_us"] for row in rows} == {1_704_067_200_000_000, 1_704_153_600_000_000}
+    spec, rows = read_parquet(FILES / "08/by_day", key="day")
+    assert set(keys(rows)) == {"2024-01-01", "2024-01-02"}
+    assert [column["name"] for column in source_preview(spec)["columns"]] == ["customer", "day"]
+
+
+@pytest.mark.parametrize("kind", [pa.float64(), pa.float32(), pa.decimal128(12, 2)])
+def test_sizes_with_a_fraction_are_rounded_and_no_record_is_lost(tmp_path, kind):
+    path = tmp_path / "a.parquet"
+    values = [12, Decimal("12.5"), Decimal("13.5"), Decimal("-0.25"), None]
+    sizes = pa.array(values, pa.decimal128(12, 2)).cast(kind)
+    pq.write_table(pa.table({"customer": list("aabcd"), "n": sizes}), path)
+    assert [(row["bytes"], row["reason"]) for row in read_parquet(path, key="customer", size="n")[1]] == [
+        (12, None), (12, "size_rounded"), (14, "size_rounded"), (0, "bad_size"), (0, None),
+    ]  # fmt: skip

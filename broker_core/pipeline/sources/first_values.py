@@ -16,6 +16,7 @@ from broker_core.pipeline.sources.csv_rows import csv_part
 from broker_core.pipeline.sources.dialect import FIELDS, Dialect
 from broker_core.pipeline.sources.files import Part
 from broker_core.pipeline.sources.jsonl_rows import jsonl_part
+from broker_core.pipeline.sources.parquet_columns import ensure_parquet_column, folder_values, type_of
 from broker_core.pipeline.sources.parquet_rows import parquet_part, parquet_parts, parquet_schema
 from broker_core.pipeline.sources.times import DAY_FIRST, EXCEL, FORMATS, MONTH_FIRST, parse_times, time_us
 
@@ -30,7 +31,7 @@ _EXCEL_DAYS = range(20_000, 80_000)
 def first_values(spec: Json, path: Path, column: str) -> list[bytes]:
     """The first values of a column as the file has them; missing ones, and those whose type says what they are, are left
     out."""
-    as_key = {name: spec[name] for name in (*FIELDS, "layout") if name in spec} | {"key": column}
+    as_key = {name: spec[name] for name in ("path", *FIELDS, "layout") if name in spec} | {"key": column}
     batches: Iterator[pa.RecordBatch]
     match spec["kind"]:
         case "csv":
@@ -38,7 +39,9 @@ def first_values(spec: Json, path: Path, column: str) -> list[bytes]:
         case "jsonl":
             batches = jsonl_part(as_key, Part(str(path)))
         case _:
-            if pa.types.is_temporal(parquet_schema(path).field(column).type):
+            schema = parquet_schema(path)
+            found = ensure_parquet_column(path, schema, column, folder_values(spec, path))
+            if found is not None and pa.types.is_temporal(type_of(schema, found)):
                 return []
             part = next(iter(parquet_parts([path])), None)
             batches = iter(()) if part is None else parquet_part(as_key, part)

@@ -22,13 +22,11 @@ def parse_sizes(values: pa.Array) -> tuple[pa.Array, Bools, Bools]:
     is_rounded = nothing
     if pa.types.is_integer(values.type):
         numbers = values
+    elif pa.types.is_floating(values.type) or pa.types.is_decimal(values.type):
+        numbers, is_rounded = _rounded(values)
     else:
         try:
-            numbers = (
-                pc.cast(values, pa.int64())
-                if pa.types.is_floating(values.type) or pa.types.is_decimal(values.type)
-                else as_int64(pc.utf8_trim_whitespace(texts_of(values)))
-            )
+            numbers = as_int64(pc.utf8_trim_whitespace(texts_of(values)))
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, TypeError, AttributeError):
             found = [_size_of(value) for value in values.to_pylist()]
             numbers = pa.array([size for size, _ in found], pa.int64())
@@ -38,6 +36,21 @@ def parse_sizes(values: pa.Array) -> tuple[pa.Array, Bools, Bools]:
     is_fine = pc.fill_null(pc.and_(pc.greater_equal(numbers, 0), pc.less_equal(numbers, SIZE_MAX)), False)
     bad = given & ~np.asarray(is_fine)
     return pc.if_else(is_fine, numbers, None), bad, is_rounded & ~bad
+
+
+def _rounded(values: pa.Array) -> tuple[pa.Array, Bools]:
+    """Numbers with a fraction as whole ones, null where there is none, and which of them were rounded."""
+    if pa.types.is_floating(values.type):
+        values = pc.if_else(pc.less_equal(pc.abs(values), float(SIZE_MAX)), values, None)
+    elif pa.types.is_decimal(values.type):
+        values = pc.if_else(
+            pc.less_equal(pc.cast(pc.abs(values), pa.float64()), float(SIZE_MAX)), values, None
+        )
+    # A size below 0 is none, however little it is below.
+    values = pc.if_else(pc.less(pc.cast(values, pa.float64()), 0.0), None, values)
+    whole = pc.round(values, round_mode="half_to_even")
+    is_rounded = np.asarray(pc.fill_null(pc.not_equal(whole, values), False))
+    return pc.cast(whole, pa.int64()), is_rounded
 
 
 def as_int64(texts: pa.Array) -> pa.Array:

@@ -14,7 +14,8 @@ import pyarrow.parquet as pq
 from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.pipeline.sources.files import Part
-from broker_core.pipeline.sources.rows import Columns, SourceFailed, ensure_column, rows_batch, wanted_columns
+from broker_core.pipeline.sources.parquet_columns import ensure_parquet_column, folder_values, values_of
+from broker_core.pipeline.sources.rows import Columns, SourceFailed, rows_batch, wanted_columns
 from broker_core.real_files import open_file
 
 BATCH_ROWS_MAX = 65_536
@@ -43,23 +44,6 @@ def _metadata_of(path: Path) -> pq.FileMetaData:
         return pq.read_metadata(content)
 
 
-def ensure_parquet_column(path: Path, schema: pa.Schema, name: str) -> None:
-    """Raises SourceFailed for a file without the column, with several of its name, or where it holds more
-    than one value a row."""
-    ensure_column(path, schema.names, name)
-    places = schema.get_all_field_indices(name)
-    if len(places) > 1:
-        raise SourceFailed(
-            "{file}: {count} columns have the name {name}", file=path.name, count=len(places), name=name[:100]
-        )
-    kind = schema.field(places[0]).type
-    if pa.types.is_nested(kind):
-        raise SourceFailed(
-            "{file}: the column {name} holds {type}; a key, time, size or payload is one value per row",
-            file=path.name, name=name[:100], type=" ".join(str(kind).split())[:100],
-        )  # fmt: skip
-
-
 def parquet_parts(paths: list[Path]) -> list[Part]:
     """A part for each row group: start, end are its number and the next; first_line the number of its first
     row.
@@ -78,12 +62,13 @@ def parquet_parts(paths: list[Path]) -> list[Part]:
 
 def parquet_part(spec: Json, part: Part) -> Iterator[pa.RecordBatch]:
     """The rows of a row group, in order."""
-    names = list(dict.fromkeys(wanted_columns(spec).values()))
+    wanted = list(dict.fromkeys(wanted_columns(spec).values()))
     try:
         metadata = _metadata_of(Path(part.path))
         schema = metadata.schema.to_arrow_schema()
-        for name in names:
-            ensure_parquet_column(Path(part.path), schema, name)
+        folder = folder_values(spec, Path(part.path))
+        paths = {name: ensure_parquet_column(Path(part.path), schema, name, folder) for name in wanted}
+        names = [".".join(path) for path in paths.values() if path is not None]
         long = _long_in_dictionaries(metadata.row_group(part.start), names)
         with (
             open_file(Path(part.path)) as content,
@@ -93,7 +78,8 @@ def parquet_part(spec: Json, part: Part) -> Iterator[pa.RecordBatch]:
             for whole in file.iter_batches(
                 _batch_rows(file, part.start), row_groups=[part.start], columns=names
             ):
-                for batch in _cut(whole):
+                flat = {name: values_of(whole, path, folder.get(name)) for name, path in paths.items()}
+                for batch in _cut(pa.RecordBatch.from_pydict(flat)):
                     yield _rows(spec, batch, line)
                     line += batch.num_rows
     except (pa.ArrowException, OSError, KeyError) as error:

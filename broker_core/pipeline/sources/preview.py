@@ -33,6 +33,7 @@ from broker_core.pipeline.sources.json_paths import columns_in, flat, plain_numb
 from broker_core.pipeline.sources.json_values import objects_in
 from broker_core.pipeline.sources.kafka_log_folders import partition_folders
 from broker_core.pipeline.sources.key_choice import ROWS_LOOKED_AT, column_use, key_proposed
+from broker_core.pipeline.sources.parquet_columns import folder_values
 from broker_core.pipeline.sources.parquet_rows import parquet_schema
 from broker_core.pipeline.sources.text_kernels import FINE
 from broker_core.real_files import open_file
@@ -142,36 +143,47 @@ def _jsonl(path: Path, spec: Json, rows: int) -> Shown:
 
 def _parquet(path: Path, spec: Json, rows: int) -> Shown:
     schema = parquet_schema(path)
-    columns = [{"name": field.name, "type": str(field.type)} for field in schema]
+    folder = folder_values(spec, path)
     try:
         with open_file(path) as content, pq.ParquetFile(content) as file:
-            batch = next(file.iter_batches(rows), None)
+            first = next(file.iter_batches(rows), None)
+            shown = _flat(pa.RecordBatch.from_pylist([], schema) if first is None else first)
             # Not what could be a payload: its first rows say how long it is.
-            named = (
-                []
-                if batch is None
-                else [
-                    name
-                    for name, column in zip(batch.schema.names, batch.columns, strict=True)
-                    if _is_short(column)
-                ]
-            )
-            looked = (
-                next(file.iter_batches(ROWS_LOOKED_AT, columns=named), None)
-                if len(set(schema.names)) == len(schema.names) and named
-                else None
-            )
+            short = {
+                name
+                for name, column in zip(shown.schema.names, shown.columns, strict=True)
+                if _is_short(column)
+            }
+            named = [
+                name
+                for name in schema.names
+                if any(each.split(".")[0] == name or each == name for each in short)
+            ]
+            is_plain = len(set(schema.names)) == len(schema.names) and named and first is not None
+            looked = next(file.iter_batches(ROWS_LOOKED_AT, columns=named), None) if is_plain else None
     except MemoryError:  # one of Arrow's exceptions, too: the file is fine, only too large
         raise
     except (pa.ArrowException, OSError) as error:
         raise CommandError("source.path", "cannot be read: {reason}", reason=str(error)[:200]) from error
-    if batch is None:
-        return columns, [], 0
-    for column in columns:
-        if looked is not None and column["name"] in named:
-            column["use"] = column_use([_cell(value) for value in looked.column(column["name"]).to_pylist()])
-    cells = [batch.column(index).to_pylist() for index in range(batch.num_columns)]
-    return columns, [[_text(_cell(column[row])) for column in cells] for row in range(batch.num_rows)], 0
+    columns: list[Json] = [{"name": field.name, "type": str(field.type)} for field in shown.schema]
+    if looked is not None:
+        flat = _flat(looked)
+        for column in columns:
+            if column["name"] in short:
+                values = flat.column(column["name"]).to_pylist()
+                column["use"] = column_use([_cell(value) for value in values])
+    cells = [column.to_pylist() for column in shown.columns]
+    columns += [{"name": name, "type": "string"} for name in folder]
+    cells += [[value] * shown.num_rows for value in folder.values()]
+    return columns, [[_text(_cell(column[row])) for column in cells] for row in range(shown.num_rows)], 0
+
+
+def _flat(batch: pa.RecordBatch) -> pa.Table:
+    """Structs as their fields, each by its path."""
+    table = pa.Table.from_batches([batch])
+    while any(pa.types.is_struct(field.type) for field in table.schema):
+        table = table.flatten()
+    return table
 
 
 def _is_short(column: pa.Array) -> bool:

@@ -21,7 +21,8 @@ from broker_core.pipeline.sources.generated import EXPONENT_MAX, KEYS_MAX, RECOR
 from broker_core.pipeline.sources.json_paths import ensure_no_array, head_objects
 from broker_core.pipeline.sources.jsonl_rows import jsonl_columns
 from broker_core.pipeline.sources.kafka_log_folders import partition_folders
-from broker_core.pipeline.sources.parquet_rows import ensure_parquet_column, parquet_schema
+from broker_core.pipeline.sources.parquet_columns import columns_of, ensure_parquet_column, folder_values
+from broker_core.pipeline.sources.parquet_rows import parquet_schema
 from broker_core.pipeline.sources.recognise import recognised
 from broker_core.pipeline.sources.rows import (
     FILE_FIELDS,
@@ -58,7 +59,7 @@ def file_columns(spec: Json, first: Path) -> list[str]:
             return csv_columns(first, Dialect.of(spec))
         case "jsonl":
             return jsonl_columns(first, spec["encoding"], spec["layout"])
-    return list(parquet_schema(first).names)
+    return columns_of(parquet_schema(first), folder_values(spec, first))
 
 
 def _file(kind: str, raw: Json) -> Json:
@@ -85,6 +86,9 @@ def _file(kind: str, raw: Json) -> Json:
         # JSON lines may leave fields out, and a first megabyte without any object says nothing about the
         # rest.
         if name not in columns and (kind != "jsonl" or columns):
+            if kind == "parquet":
+                with _told_at(field, is_alone=True):
+                    ensure_parquet_column(first, parquet_schema(first), name, folder_values(spec, first))
             if kind == "jsonl" and "." in name:
                 ensure_no_array(field, name, head_objects(first, spec["encoding"], spec["layout"]))
             raise CommandError(
@@ -123,7 +127,7 @@ def _ensure_file(spec: Json, path: Path, *, is_alone: bool) -> None:
     for field, name in wanted_columns(spec).items():
         with _told_at(field, is_alone=is_alone):
             if schema is not None:
-                ensure_parquet_column(path, schema, name)
+                ensure_parquet_column(path, schema, name, folder_values(spec, path))
             elif columns is not None:
                 ensure_column(path, columns, name)
 
