@@ -14,15 +14,15 @@ from broker_core.pipeline.sources.read import source_failure, source_read
 
 
 def test_csv_in_many_parts_keeps_ordinals_and_line_numbers(spark, tmp_path, monkeypatch):
-    lines = [b"k,at"] + [
-        b"key-%d,%d" % (number % 7, 1357016100 + number) if number % 10 else b"bad" for number in range(1_000)
+    lines = [b"at,k"] + [
+        b"%d,key-%d" % (1357016100 + number, number % 7) if number % 10 else b"bad" for number in range(1_000)
     ]
     path = tmp_path / "a.csv"
     path.write_bytes(b"\n".join(lines))
     spec = {"kind": "csv", "path": str(path), "key": "k", "time": "at"}
     whole = source_read(spark, spec, ordinals=True)
     expected = whole.records.toArrow()
-    monkeypatch.setattr(read, "cut", lambda paths: files.cut(paths, 4_000))
+    monkeypatch.setattr(read, "cut", lambda paths, is_whole: files.cut(paths, 4_000))
     workload = source_read(spark, spec, ordinals=True)
     found = workload.records.toArrow()
     assert workload.records.rdd.getNumPartitions() == -(-path.stat().st_size // 4_000)
@@ -54,7 +54,7 @@ def test_stray_quote_hides_no_rows_from_spark(spark, tmp_path):
 def test_files_of_a_folder_may_order_their_columns_differently(spark, tmp_path, monkeypatch):
     (tmp_path / "a.csv").write_text("k,v\n" + "a,1\n" * 5)
     (tmp_path / "b.csv").write_text("v,k\n" + "2,b\n" * 5)
-    monkeypatch.setattr(read, "cut", lambda paths: files.cut(paths, 8))
+    monkeypatch.setattr(read, "cut", lambda paths, is_whole: files.cut(paths, 8))
     records = source_read(spark, {"kind": "csv", "path": str(tmp_path), "key": "k"}).records
     assert Counter(row.key for row in records.collect()) == {b"a": 5, b"b": 5}
     monkeypatch.setattr(spec, "FILES_LOOKED_AT_MAX", 1)
