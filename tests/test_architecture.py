@@ -137,6 +137,9 @@ def test_the_older_name_is_found_as_a_word(said, is_it):
     assert bool(LANES_OLDER_NAME.search(said)) is is_it
 
 
+BINARY = (".gz", ".png", ".ico", ".zst", ".bz2", ".zip", ".avro", ".xlsx", ".parquet")
+
+
 def test_repository_names_no_registry_and_no_path_of_a_machine():
     # Put together here, so that this file does not name them itself.
     words = [
@@ -149,7 +152,7 @@ def test_repository_names_no_registry_and_no_path_of_a_machine():
     ]
     for name in tracked():
         path = ROOT / name
-        if path.suffix in (".gz", ".png", ".ico") or not path.exists():
+        if path.suffix in BINARY or not path.exists():
             continue
         text = path.read_text(encoding="utf-8")
         for word in words:

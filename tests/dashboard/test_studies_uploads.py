@@ -147,7 +147,11 @@ def test_somebody_elses_file_is_unknown() -> None:
         (b"", "empty.csv", "is empty"),
         (b"\x89PNG\0", "x.png", "is not a CSV, JSON lines, Parquet or Kafka log segment file"),
         (b"junk!", "junk.parquet", "is not a CSV, JSON lines, Parquet or Kafka log segment file"),
-        (b"Obj\x01" + bytes(90), "x.avro", "is an Avro file: write it as Parquet"),
+        (
+            b"Obj\x01" + bytes(90),
+            "x.avro",
+            "is an Avro file: write it as Parquet, or as JSON lines with avro-tools tojson",
+        ),  # fmt: skip
         (b"k,v\ra,1\r", "x.csv", "line ends must be LF or CRLF"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Who is node what while a client is down: the worked example of docs/tubemq/modulo.md."""
+"""Which node id each client has while one is down: the worked example of docs/tubemq/modulo.md."""
 
 from tests.core.lab.tubemq.tubemq_lab import at, lab_of, lane_of
 
