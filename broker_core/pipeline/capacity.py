@@ -24,30 +24,49 @@ def rates_of(result: Json) -> Mapping[str, int]:
 
 
 def is_stated(result: Json) -> bool:
-    """Whether the study's rates are its own."""
-    return dict(rates_of(result)) != dict(DEFAULT_RATES)
+    """Whether the study's rates are its own: of all consumers, or of one that slows."""
+    return dict(rates_of(result)) != dict(DEFAULT_RATES) or bool(takes_of(result))
 
 
 def overload(strategy: Json, result: Json) -> Json | None:
     """The consumer that falls behind most in the last step of a strategy; None where each keeps up.
 
     `{"consumer", "gets", "takes", "count"}`: records a second that arrive for it and that it takes, and how
-    many consumers fall behind. Of the records without a consumer nobody gets any.
+    many consumers fall behind. Of the records without a consumer nobody gets any. Where consumers take turns,
+    a slow one gets less: they fall behind together, and `consumer` is None.
     """
     rates, last = rates_of(result), strategy["steps"][-1]
+    takes = takes_of(result)
     owned = 1.0 - (last.get("unowned_share") or 0.0)
     gets = {
         name: rates["rate"] * owned * share["share"]
         for name, share in last.get("consumers", {}).items()
         if share.get("share") is not None
     }
-    behind = {name: each for name, each in gets.items() if each > rates["consumer_rate"]}
+    usual = rates["consumer_rate"]
+    if gets and all(share["keys"] is None for share in last["consumers"].values()):
+        arrive, together = sum(gets.values()), sum(takes.get(name, usual) for name in gets)
+        params = {"consumer": None, "gets": arrive, "takes": together, "count": len(gets)}
+        return params if arrive > together else None
+    behind = {name: each for name, each in gets.items() if each > takes.get(name, usual)}
     if not behind:
         return None
-    worst = max(behind, key=lambda name: behind[name])
+    worst = max(behind, key=lambda name: behind[name] - takes.get(name, usual))
     return {
         "consumer": worst,
         "gets": behind[worst],
-        "takes": rates["consumer_rate"],
+        "takes": takes.get(worst, usual),
         "count": len(behind),
     }
+
+
+def takes_of(result: Json) -> dict[str, int]:
+    """The consumers that are slower than the others once the history is over, and how many records a second
+    each takes. Who leaves and comes back is a new process, with the usual rate."""
+    slow: dict[str, int] = {}
+    for step in result.get("steps", ()):
+        if step.get("kind") == "slow":
+            slow[step["consumer"]] = step["rate"]
+        elif step.get("kind") == "leave":
+            slow.pop(step["consumer"], None)
+    return slow

@@ -4,13 +4,15 @@ keeps_order   no record is sent while another consumer has one of the same key. 
 keeps_up      no consumer gets more than it takes for good (`capacity.py`). None: asked for where the rates are stated
 no_idle       there are as many partitions as consumers, in every step. None: asked for
 drain_s_max   the backlog of every change is worked off within so many seconds
-pause_s_max   no partition is paused for longer, in seconds. Without partitions there is nothing to bound
+wait_s_max    at most wait_percent_max per cent of the records wait longer, in whole seconds, after the start; whatever
+              they wait for: a paused partition, a dead consumer, a backlog
 skew_max      the busiest consumer has at most so many times the mean, after every change
 """
 
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from broker_core.analysis.waiting import WAIT_S_MAX
 from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.lab.fields import refuse_unknown
@@ -21,7 +23,8 @@ CONSTRAINTS: Mapping[str, None] = MappingProxyType(
         "keeps_order": None,
         "keeps_up": None,
         "no_idle": None,
-        "pause_s_max": None,
+        "wait_s_max": None,
+        "wait_percent_max": None,
         "drain_s_max": None,
         "skew_max": None,
     }
@@ -30,13 +33,18 @@ CONSTRAINTS: Mapping[str, None] = MappingProxyType(
 rates are stated, no consumer without a partition, no bound."""
 ANSWERS = ("keeps_order", "keeps_up", "no_idle")
 BOUNDS: Mapping[str, tuple[int, int]] = MappingProxyType(
-    {"pause_s_max": (0, 86_400), "drain_s_max": (0, 86_400), "skew_max": (1, 4_096)}
+    {
+        "wait_s_max": (1, WAIT_S_MAX),
+        "wait_percent_max": (0, 100),
+        "drain_s_max": (0, 86_400),
+        "skew_max": (1, 4_096),
+    }
 )
+WAIT_PERCENT = 1
+"""So many of the records may wait longer than wait_s_max, unless told otherwise."""
 
 
-_COLUMNS: Mapping[str, str] = MappingProxyType(
-    {"pause_s_max": "pause_longest_s", "drain_s_max": "drain_s", "skew_max": "skew"}
-)
+_COLUMNS: Mapping[str, str] = MappingProxyType({"drain_s_max": "drain_s", "skew_max": "skew"})
 
 
 def constraints_check(raw: object, field: str = "constraints") -> Json:
@@ -50,6 +58,7 @@ def constraints_check(raw: object, field: str = "constraints") -> Json:
         raw = {}
     if not isinstance(raw, dict):
         raise CommandError(field, "must be an object")
+    raw = _renamed(raw)
     refuse_unknown(raw, CONSTRAINTS, f"{field}.", field)
     checked: Json = dict(CONSTRAINTS) | raw
     # Not `in (None, True, False)`: 1 == True.
@@ -61,7 +70,22 @@ def constraints_check(raw: object, field: str = "constraints") -> Json:
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if value is not None and not (is_number and low <= value <= high):
             raise CommandError(f"{field}.{name}", "must be a number from {low} to {high}", low=low, high=high)
+    if (seconds := checked["wait_s_max"]) is not None and seconds != int(seconds):
+        raise CommandError(
+            f"{field}.wait_s_max", "must be a whole number from {low} to {high}", low=1, high=WAIT_S_MAX
+        )
     return checked
+
+
+def _renamed(raw: Json) -> Json:
+    """Constraints of a study that was stored before waiting was bounded: it bounded the pause of a
+    partition."""
+    if "pause_s_max" not in raw:
+        return raw
+    pause_s = raw["pause_s_max"]
+    rest = {name: value for name, value in raw.items() if name != "pause_s_max"}
+    is_number = isinstance(pause_s, int | float) and not isinstance(pause_s, bool) and pause_s >= 0
+    return {"wait_s_max": min(WAIT_S_MAX, max(1, int(pause_s)))} | rest if is_number else rest
 
 
 def constraints_resolve(result: Json, raw: object = None) -> Json:
@@ -74,6 +98,8 @@ def constraints_resolve(result: Json, raw: object = None) -> Json:
         checked["keeps_up"] = is_stated(result)
     if checked["no_idle"] is None:
         checked["no_idle"] = True
+    if checked["wait_percent_max"] is None:
+        checked["wait_percent_max"] = WAIT_PERCENT
     return checked
 
 
@@ -105,6 +131,12 @@ def violations(strategy: Json, constraints: Json, result: Json) -> list[Json]:
         broken.append({"code": "keeps_up", "params": behind | {"lag": totals.get("lag_peak")}})
     if constraints["no_idle"] and (idle := idle_consumers(strategy)) is not None:
         broken.append({"code": "no_idle", "params": idle})
+    seconds, waits = constraints["wait_s_max"], strategy.get("waits")
+    if seconds is not None and waits is not None and (records := totals.get("timed_records")):
+        share = (waits[int(seconds) - 1] if seconds <= len(waits) else 0) / records
+        if share * 100 > constraints["wait_percent_max"]:
+            params = {"value": share, "seconds": seconds, "limit": constraints["wait_percent_max"]}
+            broken.append({"code": "wait_s_max", "params": params})
     undrained = totals.get("undrained") or 0
     for code, column in _COLUMNS.items():
         value, limit = totals.get(column), constraints[code]

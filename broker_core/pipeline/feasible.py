@@ -13,7 +13,7 @@ import math
 from collections.abc import Sequence
 
 from broker_core.events import Json
-from broker_core.pipeline.capacity import is_stated, rates_of
+from broker_core.pipeline.capacity import is_stated, rates_of, takes_of
 
 SKEW_TOLD, SKEW_HOT = 1.1, 1.5
 """From the first on a bound is given; from the second on it costs a third of the consumers, and the keys are
@@ -37,7 +37,7 @@ def feasibility(result: Json) -> Json:
     even, (least, among, together) = 1 / max(1, consumers), least_share(shares, consumers)
     hot = [{"key": key["key"], "share": key["share"]} for key in keys if key["share"] > even]
     skew = max(1.0, least * consumers)
-    said: list[Json] = _rates(result, counts[-1], shares[0] if shares else 0.0, hot)
+    said: list[Json] = _rates(result, result["steps"][-1]["members"], shares[0] if shares else 0.0, hot)
     level = "fails" if said else "fits"
     bound: Json = {"consumers": consumers, "skew": skew, "of_use": consumers / skew, "share": least}
     if skew >= SKEW_TOLD:
@@ -83,19 +83,20 @@ def least_share(shares: Sequence[float], consumers: int) -> tuple[float, int, in
     return best
 
 
-def _rates(result: Json, consumers: int, hottest: float, hot: Sequence[Json]) -> list[Json]:
-    """What falls behind whatever the strategy is. consumers: at the end of the history."""
+def _rates(result: Json, members: Sequence[str], hottest: float, hot: Sequence[Json]) -> list[Json]:
+    """What falls behind whatever the strategy is. members: at the end of the history."""
     if not is_stated(result):
         return []
     rates = rates_of(result)
-    rate, takes = rates["rate"], rates["consumer_rate"]
+    rate, takes, slow = rates["rate"], rates["consumer_rate"], takes_of(result)
+    together = sum(slow.get(name, takes) for name in members)
     said: list[Json] = []
-    if rate > takes * consumers:
+    if rate > together:
         params = {
             "rate": rate,
-            "consumers": consumers,
-            "takes": takes * consumers,
-            "least": math.ceil(rate / takes),
+            "consumers": len(members),
+            "takes": together,
+            "least": len(members) + math.ceil((rate - together) / takes),
         }
         said.append({"code": "too_few", "params": params})
     if hot and rate * hottest > takes:

@@ -104,11 +104,15 @@ def _profile(rows: Sequence[tuple[int, bytes, int]]) -> KeyProfile:
 
 def key_owner(key: bytes, hash_name: str | None, table: RouteTable) -> str | None:
     """Who has the key under this table; None for nobody, and where keys have no owner."""
+    return None if hash_name is None else table.owner_of(key_hash(key, hash_name))
+
+
+def key_hash(key: bytes, hash_name: str) -> int:
+    """The key's unsigned 32-bit hash, as a family names it: murmur3, murmur2 or java."""
     match hash_name:
         case "murmur3":
-            return table.owner_of(murmur3_32(key))
+            return murmur3_32(key)
         case "murmur2":
-            return table.owner_of(murmur2(key) & MASK)
-        case "java":
-            return table.owner_of(string_hash_unsigned(java_text(key)))
-    return None
+            return murmur2(key) & MASK
+        case _:
+            return string_hash_unsigned(java_text(key))

@@ -9,12 +9,14 @@ one change after another.
 
 `at` is the index of the record before which the change happens; null in all changes: each step is measured
 over the whole workload. Names are the lab's: c1, c2, ... at the start, and a joiner without a name gets the
-next number that nobody has had.
+next number that nobody has had. A change "slow" leaves everybody where they are: from then on the consumer takes
+`rate` records a second.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import NamedTuple
 
 from broker_core.clock import SECOND_US
 from broker_core.errors import CommandError, Names
@@ -28,7 +30,9 @@ CONSUMERS_MAX = DEFAULT_LIMITS.consumers_max
 CHANGES_MAX = 1_024
 RECORD_MAX = 2**53
 SEED_MAX = 2**63 - 1
-CHANGE_KINDS = ("join", "leave", "crash", "rejoin")
+MEMBERSHIP_KINDS = ("join", "leave", "crash", "rejoin")
+SLOW = "slow"
+CHANGE_KINDS = (*MEMBERSHIP_KINDS, SLOW)
 START = "start"
 
 
@@ -36,7 +40,7 @@ START = "start"
 class Step:
     """One state of the membership. step: from 0, which is the start. members: who is there after the change,
     in join order; one who crashed is not among them (its broker has noticed), one that came back is at the
-    end. at: as in the history; None at the start."""
+    end. at: as in the history; None at the start. rate: of a consumer that slows, else None."""
 
     step: int
     kind: str
@@ -44,6 +48,7 @@ class Step:
     label: str
     members: tuple[str, ...]
     at: int | None
+    rate: int | None = None
 
     def to_json(self) -> Json:
         """The step as a result shows it."""
@@ -54,6 +59,7 @@ class Step:
             "label": self.label,
             "members": list(self.members),
             "at": self.at,
+            **({} if self.rate is None else {"rate": self.rate}),
         }
 
 
@@ -85,14 +91,21 @@ def history_steps(history: Json) -> list[Step]:
     start, changes = _KINDS[history["kind"]][2](history)
     group = _Group([f"c{number}" for number in range(1, start + 1)])
     steps = [Step(0, START, None, str(start), tuple(group.members), None)]
-    for place, (kind, name, at) in enumerate(changes):
-        name = group.change(kind, name, f"history.changes.{place}")
-        steps.append(Step(len(steps), kind, name, _LABELS[kind].format(name), tuple(group.members), at))
+    for place, (kind, named, at, rate) in enumerate(changes):
+        name = group.change(kind, named, f"history.changes.{place}")
+        label = _LABELS[kind].format(name, rate)
+        steps.append(Step(len(steps), kind, name, label, tuple(group.members), at, rate))
     return steps
 
 
-_LABELS = {"join": "+{}", "leave": "−{}", "crash": "{}×", "rejoin": "+{}"}
-_Change = tuple[str, str | None, int | None]
+_LABELS = {"join": "+{}", "leave": "−{}", "crash": "{}×", "rejoin": "+{}", SLOW: "{}~{}"}
+
+
+class _Change(NamedTuple):
+    kind: str
+    consumer: str | None
+    at: int | None
+    rate: int | None = None
 
 
 @dataclass(slots=True)
@@ -121,7 +134,9 @@ class _Group:
             raise CommandError(field_name, "{consumer} has crashed; it can rejoin or leave", consumer=name)
         if kind == "rejoin" and name not in self.down:
             raise CommandError(field_name, "{consumer} has not crashed", consumer=name)
-        if kind in ("leave", "crash") and name not in self.members and name not in self.down:
+        if kind == SLOW and name in self.down:
+            raise CommandError(field_name, "{consumer} has crashed; it can rejoin or leave", consumer=name)
+        if kind in ("leave", "crash", SLOW) and name not in self.members and name not in self.down:
             raise CommandError(field_name, "there is no consumer {consumer}", consumer=name)
         if kind in ("join", "rejoin"):
             if len(self.members) >= CONSUMERS_MAX:
@@ -129,7 +144,7 @@ class _Group:
             self.down = [other for other in self.down if other != name]
             self.members.append(name)
             self.names.add(name)
-        else:
+        elif kind != SLOW:
             self.members = [other for other in self.members if other != name]
             self.down = [other for other in self.down if other != name]
             if kind == "crash":
@@ -156,7 +171,7 @@ def _check_given(raw: Json) -> Json:
         where = f"history.changes.{place}"
         if not isinstance(change, dict):
             raise CommandError(where, "must be an object")
-        refuse_unknown(change, {"kind", "consumer", "at"}, f"{where}.", where)
+        refuse_unknown(change, {"kind", "consumer", "at", "rate"}, f"{where}.", where)
         kind, consumer, at = change.get("kind"), change.get("consumer"), change.get("at")
         if kind not in CHANGE_KINDS:
             raise CommandError(f"{where}.kind", "must be one of {choices}", choices=Names(CHANGE_KINDS))
@@ -170,13 +185,26 @@ def _check_given(raw: Json) -> Json:
             raise CommandError(f"{where}.at", "give a record for all changes, or for none")
         if checked and at is not None and at < checked[-1]["at"]:
             raise CommandError(f"{where}.at", "must not happen before the change above it")
-        checked.append({"kind": kind, "consumer": consumer, "at": at})
+        checked.append({"kind": kind, "consumer": consumer, "at": at, **_rate(kind, change, where)})
     return {"start": start, "changes": checked}
+
+
+def _rate(kind: str, change: Json, where: str) -> Json:
+    """Of a consumer that slows, how many records a second it takes; no other change has one."""
+    if kind == SLOW:
+        high = DEFAULT_LIMITS.service_per_second_max
+        return {"rate": whole(f"{where}.rate", change.get("rate"), 1, high)}
+    if change.get("rate") is not None:
+        raise CommandError(
+            f"{where}.rate", "is unknown; known: {names}", names=Names(("at", "consumer", "kind"))
+        )
+    return {}
 
 
 def _given(history: Json) -> tuple[int, list[_Change]]:
     return history["start"], [
-        (change["kind"], change["consumer"], change["at"]) for change in history["changes"]
+        _Change(change["kind"], change["consumer"], change["at"], change.get("rate"))
+        for change in history["changes"]
     ]
 
 
@@ -189,7 +217,9 @@ def _check_rolling(raw: Json) -> Json:
 
 def _rolling(history: Json) -> tuple[int, list[_Change]]:
     count = history["consumers"]
-    return count, [(kind, f"c{number}", None) for number in range(1, count + 1) for kind in ("leave", "join")]
+    return count, [
+        _Change(kind, f"c{number}", None) for number in range(1, count + 1) for kind in ("leave", "join")
+    ]
 
 
 def _check_autoscale(raw: Json) -> Json:
@@ -202,8 +232,8 @@ def _check_autoscale(raw: Json) -> Json:
 def _autoscale(history: Json) -> tuple[int, list[_Change]]:
     start, stop = history["from"], history["to"]
     if stop >= start:
-        return start, [("join", f"c{number}", None) for number in range(start + 1, stop + 1)]
-    return start, [("leave", f"c{number}", None) for number in range(start, stop, -1)]
+        return start, [_Change("join", f"c{number}", None) for number in range(start + 1, stop + 1)]
+    return start, [_Change("leave", f"c{number}", None) for number in range(start, stop, -1)]
 
 
 def _check_storm(raw: Json) -> Json:
@@ -220,7 +250,9 @@ def _storm(history: Json) -> tuple[int, list[_Change]]:
     names = [f"c{number}" for number in range(1, history["consumers"] + 1)]
     random = SeededRandom(history["seed"])
     struck = [names.pop(random.below("study.crash", len(names))) for _ in range(history["crashes"])]
-    return history["consumers"], [(kind, name, None) for kind in ("crash", "rejoin") for name in struck]
+    return history["consumers"], [
+        _Change(kind, name, None) for kind in ("crash", "rejoin") for name in struck
+    ]
 
 
 # -- from a lab ----------------------------------------------------------------------------------------------
@@ -238,7 +270,7 @@ def _check_lab(raw: Json) -> Json:
         if not isinstance(command, dict):
             raise CommandError(where, "must be an object")
         command = renamed(command, "lane", f"{where}.")
-        if command.get("kind") not in CHANGE_KINDS or command.get("lane", "all") != "all":
+        if command.get("kind") not in MEMBERSHIP_KINDS or command.get("lane", "all") != "all":
             continue
         consumer, args = command.get("consumer"), command.get("args") or {}
         if consumer is not None:
@@ -266,7 +298,7 @@ def _lab(history: Json) -> tuple[int, list[_Change]]:
     for command in history["commands"]:
         # As the lab counts arrivals: EvenArrivals.count_until.
         at = ((command["at_us"] + 1) * history["rate"] - 1) // SECOND_US
-        changes += [(command["kind"], command["consumer"], max(0, at))] * command["args"]["count"]
+        changes += [_Change(command["kind"], command["consumer"], max(0, at))] * command["args"]["count"]
     return history["start"], changes
 
 

@@ -10,7 +10,9 @@ their mean by weight:
     pause   share of the records that came while nobody could take them: a partition was paused, a consumer was dead    ideal 0
     order   share of the records sent while another consumer had one of the same key                                     ideal 0
 
-Two whose scores differ by TIE_POINTS or less are tied: as much comes from which keys the timed sample drew.
+Two whose scores differ by TIE_POINTS or less are tied: as much comes from which keys the timed sample drew. So
+are two whose bands overlap: the scores that they have over other names of the consumers, or over other numbers
+of partitions nearby (`luck.py`). A lucky draw is no merit.
 """
 
 import math
@@ -22,7 +24,7 @@ from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.lab.fields import refuse_unknown
 from broker_core.pipeline.constraints import constraints_resolve, violations
-from broker_core.pipeline.scales import figure_of, term_points
+from broker_core.pipeline.scales import figure_of, skew_points, term_points
 
 WEIGHTS: Mapping[str, int] = MappingProxyType({"skew": 30, "churn": 30, "pause": 20, "order": 20})
 """What a study weighs unless told otherwise."""
@@ -65,10 +67,11 @@ def rank(result: Json, weights: Mapping[str, int] = WEIGHTS, constraints: object
     """The strategies of a result (`result_json`), the best first, and after them those that a constraint
     excludes; equal ones stay in the study's order.
 
-    `{"id", "place", "score", "is_best", "terms": {"skew", "churn", "pause", "order"}, "excluded", "why":
-    [{"code", "params"}, ...]}`, scores and terms from 0 to 100, places from 1. is_best: the first, and those
-    tied with it. An excluded one has neither place nor score; `excluded` lists what it breaks, as
-    `violations` gives it, and is empty for the others. `why` is one or two sentences: where scores that read
+    `{"id", "place", "score", "band", "is_best", "terms": {"skew", "churn", "pause", "order"}, "excluded",
+    "why": [{"code", "params"}, ...]}`, scores and terms from 0 to 100, places from 1. band: the lowest and the
+    highest score over what chance decides. is_best: the first, and those tied with it. An excluded one has
+    neither place nor score; `excluded` lists what it breaks, as `violations` gives it, and is empty for the
+    others. `why` is one or two sentences: where scores that read
     the same lead the list, how it compares with the other one (equal, tied.ahead, tied.behind, tied.differs);
     then what costs it most points (lost, lost.none); and, where nobody shares its place, what it does best
     (best, near). Alone in a study: only; alone in holding every constraint: only.left; excluded: excluded. A
@@ -85,18 +88,24 @@ def rank(result: Json, weights: Mapping[str, int] = WEIGHTS, constraints: object
     scores = {
         name: sum(weights[term] * value for term, value in terms[name].items()) / total for name in terms
     }
+    bands = {
+        each["id"]: _band(each, scores[each["id"]], terms[each["id"]]["skew"], weights) for each in strategies
+    }
     broken = {each["id"]: violations(each, resolved, result) for each in strategies}
     order = sorted(strategies, key=lambda strategy: -scores[strategy["id"]])
     kept, excluded = (
         [each for each in order if not broken[each["id"]]],
         [each for each in order if broken[each["id"]]],
     )
-    entries = [_entry(each, place, scores[each["id"]], terms) for place, each in enumerate(kept, 1)]
+    entries = [
+        _entry(each, place, scores[each["id"]], terms) | {"band": bands[each["id"]]}
+        for place, each in enumerate(kept, 1)
+    ]
     tied = sum(is_level(entry, entries[0]) for entry in entries)
     ranked = [
         entry
         | {
-            "is_best": _lead(entries[0], entry) <= TIE_POINTS,
+            "is_best": _lead(entries[0], entry) <= TIE_POINTS or _overlap(entries[0], entry),
             "excluded": [],
             "why": _why(place, kept, tied, terms, weights, result),
         }
@@ -105,6 +114,7 @@ def rank(result: Json, weights: Mapping[str, int] = WEIGHTS, constraints: object
     return ranked + [
         _entry(each, None, None, terms)
         | {
+            "band": None,
             "is_best": False,
             "excluded": broken[each["id"]],
             "why": [{"code": "excluded", "params": {"broken": broken[each["id"]]}}],
@@ -116,8 +126,8 @@ def rank(result: Json, weights: Mapping[str, int] = WEIGHTS, constraints: object
 def verdict(ranking: Sequence[Json]) -> Json | None:
     """How sure a ranking (`rank`) is, as `{"code", "params"}`; None for an empty one.
 
-    ahead, tied, level: `id` is `points` ahead of `than`, the next one; margin: TIE_POINTS, up to which it is
-    a tie. only: there is no next one.
+    ahead, tied, level, luck: `id` is `points` ahead of `than`, the next one; margin: TIE_POINTS, up to which it is
+    a tie. luck: it is more, but their bands overlap. only: there is no next one.
     none: every strategy is excluded; `constraint` excludes most of them, `excluded` of `count`.
     """
     if not ranking:
@@ -134,6 +144,8 @@ def verdict(ranking: Sequence[Json]) -> Json | None:
         return {"code": "only", "params": {"id": kept[0]["id"], "count": len(ranking)}}
     points = _lead(*kept[:2])
     code = "level" if is_level(*kept[:2]) else "tied" if points <= TIE_POINTS else "ahead"
+    if code == "ahead" and _overlap(*kept[:2]):
+        code = "luck"
     return {
         "code": code,
         "params": {"id": kept[0]["id"], "than": kept[1]["id"], "points": points, "margin": TIE_POINTS},
@@ -148,6 +160,20 @@ def is_level(entry: Json, other: Json) -> bool:
 
 def _lead(first: Json, other: Json) -> float:
     return round(float(first["score"]) - float(other["score"]), 1)
+
+
+def _band(strategy: Json, score: float, skew: float, weights: Mapping[str, int]) -> list[float]:
+    """The score at the worst and at the best skew that chance gives. skew: the points of the one it has."""
+    luck = strategy.get("luck")
+    if not luck:
+        return [round(score, 1)] * 2
+    share = weights["skew"] / sum(weights.values())
+    return [round(score + share * (skew_points(luck[end]) - skew), 1) for end in ("high", "low")]
+
+
+def _overlap(first: Json, other: Json) -> bool:
+    low, high = first["band"][0], other["band"][1]
+    return bool(high >= low)
 
 
 def _entry(strategy: Json, place: int | None, score: float | None, terms: _Terms) -> Json:

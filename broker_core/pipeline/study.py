@@ -169,7 +169,15 @@ class _Run:
         key_bytes_max = None if once is None else once.key_bytes_max
         timed, timed_sample = self.timed(strategies, steps, records, counts, sample, key_bytes_max)
         self.at("writing")
-        tables, described = study_tables(counts, steps, timed, profile, is_exact=timed_sample["exact"])
+        tables, described = study_tables(
+            counts,
+            steps,
+            timed,
+            profile,
+            is_exact=timed_sample["exact"],
+            seed=request["seed"],
+            topic=request["topic"],
+        )
         manifest = {
             "version": result.VERSION,
             "name": request["name"],

@@ -5,13 +5,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from broker_core.analysis.skew import skew_milli
+from broker_core.analysis.waiting import added
 from broker_core.events import Json
 from broker_core.lab.workload.weighted_keys import key_text
 from broker_core.pipeline import result
 from broker_core.pipeline.hot_keys import KeyProfile, key_owner
+from broker_core.pipeline.luck import KeyLoads, key_loads, luck_of
 from broker_core.pipeline.measures import Facts, measure
 from broker_core.pipeline.measures.base import Share
-from broker_core.pipeline.members import Step
+from broker_core.pipeline.members import Step, has_records
 from broker_core.pipeline.originals import config_lines
 from broker_core.pipeline.timed import TimedStep
 
@@ -30,14 +32,17 @@ def study_tables(
     profile: KeyProfile,
     *,
     is_exact: bool,
+    seed: int,
+    topic: str,
 ) -> tuple[dict[str, list[Json]], list[Json]]:
     """The result's rows by table, and the strategies as the manifest describes them.
 
-    timed: of each strategy, None where there was none. is_exact: the timed runs were over the very records,
+    timed: of each strategy, None where there was none. seed, topic: as in the request. is_exact: the timed runs were over the very records,
     as a live lab.
     """
     tables: dict[str, list[Json]] = {"consumers": [], "steps": [], "strategies": [], "lag": []}
     described: list[Json] = []
+    loads = _loads(counts, profile)
     for mine, runs in zip(counts.strategies, timed, strict=True):
         strategy = mine.strategy
         facts = [
@@ -78,10 +83,38 @@ def study_tables(
                 "params": strategy.params,
                 "document": strategy.document,
                 "config": config_lines(strategy, mine.tables[0]),
+                # The start is not a change: a group that forms lets everything wait.
+                "waits": None if runs is None else added(run.waits for run in runs[1:]),
+                "luck": luck_of(
+                    strategy,
+                    _uneven(steps, rows).members,
+                    loads.get((strategy.hash, strategy.model)),
+                    actual=totals["skew"],
+                    seed=seed,
+                    topic=topic,
+                ),
             }
         )
     tables["hot_keys"] = _hot_key_rows(counts, profile)
     return tables, described
+
+
+def _loads(counts: "RouteCounts", profile: KeyProfile) -> dict[tuple[str | None, str], KeyLoads]:
+    """By hash and model, once for all their strategies."""
+    kinds = {(mine.strategy.hash, mine.strategy.model) for mine in counts.strategies}
+    return {
+        (name, model): key_loads(profile, name, model, counts.records, counts.no_key)
+        for name, model in kinds
+        if name is not None
+    }
+
+
+def _uneven(steps: Sequence[Step], rows: Sequence[Json]) -> Step:
+    """The step with the worst skew, whose figure a strategy has; with changes at records the last one: only
+    then all records are there."""
+    if has_records(steps):
+        return steps[-1]
+    return steps[max(range(len(rows)), key=lambda place: rows[place]["skew"] or 0.0)]
 
 
 def _facts(mine: "StrategyCounts", step: Step, timed: TimedStep | None, turns: "_Turns | None") -> Facts:

@@ -15,18 +15,19 @@ from dataclasses import dataclass, replace
 from broker_core.analysis.lag import drain_s, lag_peak, thinned
 from broker_core.analysis.order import at_risk
 from broker_core.analysis.pause import longest_us, stopped_us
+from broker_core.analysis.waiting import waited_longer
 from broker_core.clock import SECOND_US
 from broker_core.events import Json
 from broker_core.lab.lab import Lab
 from broker_core.lab.limits import Limits
 from broker_core.lab.pieces import whole
-from broker_core.lab.pulsar.options import OUT_OF_ORDER
+from broker_core.lab.pulsar.options import OUT_OF_ORDER, TYPE_OF
 from broker_core.lab.scenario import LaneSpec, Scenario
 from broker_core.lab.shared.lane import Lane
 from broker_core.lab.shared.shares import skew_milli
 from broker_core.lab.shared.waits import FlightWatch
 from broker_core.lab.workload.base import Workload
-from broker_core.pipeline.members import Step, has_records
+from broker_core.pipeline.members import SLOW, Step, has_records
 
 WARM_S = 60
 JOIN_S = 30
@@ -36,22 +37,28 @@ LEVEL_S = 10
 its own."""
 CURVE_POINTS = 60
 _LIMITS = Limits(consumers_max=4_096, parts_max=10_000_000)
-HOLDS_KEYS = frozenset({"pulsar"})
-"""Whose broker holds a key back from its new owner until the former one has acknowledged what it has of it
-(Key_Shared with allowOutOfOrderDelivery=false, the default: recentlyJoinedConsumers in 3.x,
-DrainingHashesTracker in 4.x). The lane hands such records over at once; there they would wait, so they count
-as waiting and put no order at risk."""
+NOT_BY_KEY = frozenset(TYPE_OF)
+"""Of Pulsar: every other algorithm is a rule of Key_Shared, whose broker holds a key back from its new owner
+until the former one has acknowledged what it has of it (allowOutOfOrderDelivery=false, the default:
+recentlyJoinedConsumers in 3.x, DrainingHashesTracker in 4.x). The lane hands such records over at once; there
+they would wait, so they count as waiting and put no order at risk."""
 
 
 @dataclass(frozen=True, slots=True)
 class Timetable:
     """When each step begins, in microseconds of virtual time; the last entry is the end. rate: records a
     second that arrive.
-    service_us: how long a consumer needs for one."""
+    service_us: how long a consumer needs for one, consumer_rate: how many a second it takes where arrivals are
+    not slowed."""
 
     starts_us: tuple[int, ...]
     rate: int
     service_us: int
+    consumer_rate: int
+
+    def service_us_at(self, consumer_rate: int) -> int:
+        """The same for a consumer with a rate of its own, slowed by the same factor."""
+        return self.service_us * self.consumer_rate // consumer_rate
 
 
 def timetable(steps: Sequence[Step], rate: int, consumer_rate: int, records_max: int) -> Timetable:
@@ -62,7 +69,7 @@ def timetable(steps: Sequence[Step], rate: int, consumer_rate: int, records_max:
     for length in lengths:
         starts.append(starts[-1] + length * SECOND_US)
     thin = max(1, min(rate, records_max * SECOND_US // starts[-1]))
-    return Timetable(tuple(starts), thin, SECOND_US * rate // (consumer_rate * thin))
+    return Timetable(tuple(starts), thin, SECOND_US * rate // (consumer_rate * thin), consumer_rate)
 
 
 def rate_thinned(steps: Sequence[Step], service: Json) -> Json | None:
@@ -88,7 +95,9 @@ def timetable_at_records(
     """The times at which a history's records arrive: a change comes right after the record before its own."""
     starts = [0] + [workload.arrival_us((step.at or 0) - 1) if step.at else 0 for step in steps[1:]]
     end_us = workload.arrival_us(records - 1) if records else 0
-    return Timetable((*starts, max(end_us, starts[-1])), workload.rate, SECOND_US // consumer_rate)
+    return Timetable(
+        (*starts, max(end_us, starts[-1])), workload.rate, SECOND_US // consumer_rate, consumer_rate
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +105,8 @@ class TimedStep:
     """What one step of one strategy cost in the timed run. lag_before: the level in the seconds before the
     change.
     lag: seconds after the change -> records that arrived and are not done.
-    weights: as the lane had them when the step ended (Lane.weights)."""
+    weights: as the lane had them when the step ended (Lane.weights). waits: of the records that arrived in the
+    step, how many waited longer than 1 s, 2 s, ...; one that was never done waited until the end of the run."""
 
     step: int
     records: int
@@ -107,6 +117,7 @@ class TimedStep:
     pause_longest_us: int
     lag_before: int
     lag: list[tuple[float, int]]
+    waits: list[int]
     weights: dict[str, int]
     skew_milli: int | None
 
@@ -123,16 +134,24 @@ class TimedStep:
 class History:
     """The steps of a history, ordered in a lab of one lane."""
 
-    def __init__(self, lab: Lab) -> None:
-        self.lab = lab
+    def __init__(self, lab: Lab, table: Timetable) -> None:
+        self.lab, self.table = lab, table
         self.joining: list[str] = []
 
     def change(self, step: Step, *, joins_with_next: bool) -> None:
         """Carry out a step now. joins_with_next: the next step is a join of the same order, so this one waits
         for it, as in the lab."""
-        if step.kind != "join":
+        if step.kind == SLOW:
+            for lane in self.lab.lanes.values():
+                lane.change(
+                    step.kind, step.consumer or "", step.step, self.table.service_us_at(step.rate or 1)
+                )
+        elif step.kind != "join":
             self.lab.submit({"command_id": f"step-{step.step}", "kind": step.kind, "consumer": step.consumer})
-            return
+        else:
+            self._join(step, joins_with_next=joins_with_next)
+
+    def _join(self, step: Step, *, joins_with_next: bool) -> None:
         self.joining.append(step.consumer or "")
         if not joins_with_next:
             (lane,) = self.lab.lanes.values()
@@ -149,7 +168,7 @@ def timed_run(
     scenario = Scenario("timed", seed, {}, (as_timed(spec),), len(steps[0].members), 1)
     lab = Lab(scenario, _LIMITS, workload=workload, watch=watch, service_us=table.service_us)
     (lane,) = lab.lanes.values()
-    history = History(lab)
+    history = History(lab, table)
     rows: list[Json] = []
     curve = [(0.0, 0)]
     for place, step in enumerate(steps):
@@ -183,6 +202,7 @@ def timed_run(
         "waited": watch.waited,
         "redelivered": lane.reads.redelivered(),
     }
+    waits_us = list(_waits_us(watch.done_us, workload, table.service_us, lane.now_us))
     risks = [flight.sent_us for flight in at_risk(watch.flights)]
     timed: list[TimedStep] = []
     for place, (row, after) in enumerate(zip(rows, [*rows[1:], ends], strict=True)):
@@ -192,9 +212,10 @@ def timed_run(
         timed.append(TimedStep(
             step=place,
             records=after["records"] - row["records"],
-            waited=after["waited"] - row["waited"] + (early if spec.model in HOLDS_KEYS else 0),
+            waited=after["waited"] - row["waited"] + (early if holds_keys(spec) else 0),
             redelivered=after["redelivered"] - row["redelivered"],
-            order_at_risk=0 if spec.model in HOLDS_KEYS else early,
+            waits=waited_longer(waits_us[row["records"]:after["records"]]),
+            order_at_risk=0 if holds_keys(spec) else early,
             pause_partition_us=stopped_us(watch.stops, start_us, until_us),
             pause_longest_us=longest_us(watch.stops, start_us, until_us + last),
             **{name: row[name] for name in ("lag_before", "lag", "weights", "skew_milli")},
@@ -202,10 +223,25 @@ def timed_run(
     return timed
 
 
+def _waits_us(
+    done_us: Sequence[int | None], workload: Workload, service_us: int, end_us: int
+) -> Iterator[int]:
+    """How long each record waited for a consumer to turn to it; what is not done yet has waited until the
+    end."""
+    for index, done in enumerate(done_us):
+        until_us = end_us if done is None else done - service_us
+        yield max(0, until_us - workload.arrival_us(index))
+
+
 def as_timed(spec: LaneSpec) -> LaneSpec:
     """The lane as a timed run has it: where the original holds a key back, what comes too early is let
     through, seen and counted as held back."""
-    return replace(spec, options=spec.options | {"order": OUT_OF_ORDER}) if spec.model in HOLDS_KEYS else spec
+    return replace(spec, options=spec.options | {"order": OUT_OF_ORDER}) if holds_keys(spec) else spec
+
+
+def holds_keys(spec: LaneSpec) -> bool:
+    """Whether the original's broker holds a key back until its former owner is done with it."""
+    return spec.model == "pulsar" and spec.algorithm not in NOT_BY_KEY
 
 
 def _is_one_order(step: Step, after: Step) -> bool:

@@ -40,9 +40,10 @@ _TYPED = {"nulls": "--null", "header": "--no-header"}
 """Fields of a source that have another name on the command line."""
 UNKNOWN_KIND = "say what {path} is: --kind"
 _ANSWERS = {"true": True, "false": False}
-# What a word of --members does, by its look: +  +c5  -c2  c3x
+# What a word of --members does, by its look: +  +c5  -c2  c3x  c2~5
 CHANGE = re.compile(
     r"(?P<join>\+)(?P<joiner>[\w.-]*)|[-−](?P<leaver>[\w.][\w.-]*)|(?P<crashed>[\w.][\w.-]*)[x×]"
+    r"|(?P<slowed>[\w.][\w.-]*)~(?P<rate>\d{1,6})"
 )
 
 
@@ -211,9 +212,12 @@ def _changes(words: list[str]) -> list[dict[str, Any]]:
         if match is None:
             raise Refused(
                 "--members",
-                "{word} is not a change: + or +name joins, -name leaves, namex crashes",
+                "{word} is not a change: + or +name joins, -name leaves, namex crashes, name~N slows",
                 word=word,
             )
+        if match["slowed"]:
+            changes.append({"kind": "slow", "consumer": match["slowed"], "rate": int(match["rate"])})
+            continue
         name = match["joiner"] or match["leaver"] or match["crashed"]
         if match["join"]:
             kind = "rejoin" if name in down else "join"

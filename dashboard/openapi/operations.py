@@ -80,7 +80,8 @@ WEIGHTS = {
     "keeps_order": FLAG,
     "keeps_up": FLAG,
     "no_idle": FLAG,
-    "pause_s_max": NUMBER,
+    "wait_s_max": WHOLE,
+    "wait_percent_max": NUMBER,
     "drain_s_max": NUMBER,
     "skew_max": NUMBER,
 }

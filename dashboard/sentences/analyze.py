@@ -188,6 +188,8 @@ ANALYZE = {
     "history.leave": _("leaves"),
     "history.crash": _("crashes"),
     "history.rejoin": _("comes back"),
+    "history.slow": _("slows to"),
+    "history.rate": _("records a second"),
     "history.add": _("Add a change"),
     "history.remove": _("Remove change {number}"),
     "history.placed": _("Changes happen at given records"),

@@ -33,6 +33,19 @@ STRATEGIES = {
     "strategy.pulsar.sticky_document": _("the article's sticky ranges"),
     "strategy.pulsar.sticky_document.short": _("article sticky"),
     "strategy.pulsar.sticky_document.best": _("The article's sticky ranges"),
+    "strategy.pulsar.shared": _("Shared subscription"),
+    "strategy.pulsar.shared.short": _("Shared"),
+    "strategy.pulsar.shared.best": _("Pulsar's Shared subscription"),
+    "strategy.kafka.server_uniform": _(
+        "consumer protocol, uniform, {partitions} {partitions?partition|partitions}"
+    ),
+    "strategy.kafka.server_uniform.short": _("KIP-848 uniform"),
+    "strategy.kafka.server_uniform.best": _("Kafka's consumer protocol with uniform"),
+    "strategy.kafka.server_range": _(
+        "consumer protocol, range, {partitions} {partitions?partition|partitions}"
+    ),
+    "strategy.kafka.server_range.short": _("KIP-848 range"),
+    "strategy.kafka.server_range.best": _("Kafka's consumer protocol with range"),
     "strategy.kafka.range": _("Range, {partitions} {partitions?partition|partitions}"),
     "strategy.kafka.range.short": "Range",
     "strategy.kafka.range.best": _("Kafka's Range"),

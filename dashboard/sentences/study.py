@@ -196,6 +196,18 @@ STUDY = {
     "rank.stood": _(
         "Total time that partitions were paused; the score counts the share of records that waited"
     ),
+    "rank.lag": _("lag"),
+    "rank.lag_title": _(
+        "The most records that waited after a change, and the longest time until that backlog was worked off; "
+        "it stays where a step was too short for that"
+    ),
+    "rank.lag_never": pgettext_lazy("backlog", "stays"),
+    "rank.band.names": _(
+        "Skew over {draws} draws of the consumers' names, 5th to 95th percentile: a ring places them by name"
+    ),
+    "rank.band.partitions": _(
+        "Skew over {draws} partition counts nearby, 5th to 95th percentile: the count decides which keys meet"
+    ),
     "rank.order": _("order at risk"),
     "rank.why": _("why"),
     "rank.pick": _("Show {strategy} in the charts and how to set it up"),
@@ -219,6 +231,9 @@ STUDY = {
         "{count} consumers get more than they take ({consumer}: {gets} records a second, it takes {takes}): "
         "their lag grows for good"
     ),
+    "why.excluded.keeps_up_together": _(
+        "{gets} records a second arrive, and its consumers take {takes}: the lag grows for good"
+    ),
     "why.excluded.no_idle": _(
         "{partitions} {partitions?partition|partitions} for {consumers} consumers: {count} "
         "{count?is|are} idle"
@@ -227,7 +242,9 @@ STUDY = {
     "why.excluded.drain_s_max_never": _(
         "after {count} {count?change|changes} the backlog was not worked off, at most {limit} s allowed"
     ),
-    "why.excluded.pause_s_max": _("a partition was paused for {value} s, at most {limit} s allowed"),
+    "why.excluded.wait_s_max": _(
+        "{value} of the records waited longer than {seconds} s, at most {limit} % allowed"
+    ),
     "why.excluded.skew_max": _("skew {value}, at most {limit} allowed"),
     "why.equal": _("As good as {than} in everything that counts."),
     "why.tied.differs": _("Same score as {than}: ahead in {ahead}, behind in {behind}."),
@@ -261,6 +278,10 @@ STUDY = {
         "{id} is only {points} points ahead of {than}: a tie, as another sample can move a score by {margin} "
         "points."
     ),
+    "verdict.luck": _(
+        "{id} is {points} points ahead of {than}, but that may be luck: with other consumer names or partition "
+        "counts either may lead."
+    ),
     "verdict.level": _("{id} and {than} have the same score: what matters more to you decides between them."),
     "verdict.only": _("{id} alone meets every constraint, of {count} strategies."),
     "verdict.none": _("Every strategy is excluded. “{constraint}” excludes most: {excluded} of {count}."),
@@ -268,7 +289,7 @@ STUDY = {
     "constraints.title": _("What must hold"),
     "constraints.hint": _(
         "A strategy that breaks one is listed below the others, without a place. An empty field sets no "
-        "limit; only partitions can be paused. A consumer keeps up if it gets no more than it takes, at the "
+        "limit. A record waits from its arrival until a consumer turns to it. A consumer keeps up if it gets no more than it takes, at the "
         "study's rates, after the last change."
     ),
     "constraint.keeps_order": _("per-key order must hold"),
@@ -276,9 +297,11 @@ STUDY = {
     "constraint.no_idle": _("no consumer is idle for want of partitions"),
     "constraint.drain_s_max": _("backlog worked off within a limit"),
     "constraint.drain_s_max.label": _("backlog worked off within (s)"),
-    "constraint.pause_s_max": _("no pause longer than a limit"),
+    "constraint.wait_s_max": _("records wait no longer than a limit"),
+    "constraint.wait_percent_max": _("share of records that may wait longer"),
     "constraint.skew_max": _("skew at most a limit"),
-    "constraint.pause_s_max.label": _("longest pause of a partition, at most (s)"),
+    "constraint.wait_s_max.label": _("records wait at most (s)"),
+    "constraint.wait_percent_max.label": _("but this share may wait longer (%)"),
     "constraint.skew_max.label": _("worst skew, at most"),
     "weights.title": _("What matters to you"),
     "weight.skew": _("skew"),
@@ -300,6 +323,10 @@ STUDY = {
         "first change. The measures are rates and ratios."
     ),
     "use.title": _("To use it"),
+    "use.suits": _(
+        "For {consumers} consumers and these keys, {count?this partition count suits|these partition counts "
+        "suit}: {counts} (skew {skew})."
+    ),
     "use.none": _("There are no configuration lines for this rule yet."),
     "use.excluded": _("It breaks a constraint that you set; its configuration is below all the same."),
     "use.copy": _("Copy"),
@@ -324,6 +351,7 @@ STUDY = {
     "step.join": _("{consumer} joined"),
     "step.leave": _("{consumer} left"),
     "step.crash": _("{consumer} crashed"),
+    "step.slow": _("{consumer} slowed to {rate} a second"),
     "step.rejoin": _("{consumer} came back"),
     "step.numbered": _("{step}: {what}"),
     "shares.title": _("Share per consumer"),

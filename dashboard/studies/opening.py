@@ -128,10 +128,20 @@ def _history(steps: list[Json], rate: int, left_out: list[str]) -> tuple[int, li
     if len(members) > settings.CONSUMERS_PER_LANE_MAX:
         raise Refused(400, {"study": _("begins with more consumers than a lab may have")})
     times = _times(steps[1:], rate, left_out)
-    changes = [(at_us, step["kind"], step["consumer"]) for at_us, step in zip(times, steps[1:], strict=True)]
+    changes = [
+        (at_us, step["kind"], step["consumer"], _args(step))
+        for at_us, step in zip(times, steps[1:], strict=True)
+    ]
     if members == [f"c{number}" for number in range(1, len(members) + 1)]:
         return len(members), _script(changes)
-    return 0, _script([(0, "join", name) for name in members] + changes)
+    return 0, _script([(0, "join", name, {"count": 1}) for name in members] + changes)
+
+
+def _args(step: Json) -> Json:
+    """What a step's command takes beside its consumer."""
+    if step["kind"] == "slow":
+        return {"rate": step["rate"]}
+    return {"count": 1} if step["kind"] == "join" else {}
 
 
 def _times(changes: list[Json], rate: int, left_out: list[str]) -> list[int]:
@@ -156,15 +166,15 @@ def _at_rate(sample: Json, left_out: list[str]) -> Json:
     return {**sample, "rate": min(rate, settings.RECORDS_PER_S_MAX)}
 
 
-def _script(changes: list[tuple[int, str, str]]) -> list[Json]:
-    """(virtual time, kind, consumer) as commands that the lab gives itself at their time."""
+def _script(changes: list[tuple[int, str, str, Json]]) -> list[Json]:
+    """(virtual time, kind, consumer, arguments) as commands that the lab gives itself at their time."""
     # Ids that no earlier command can have used.
     study = f"study:{secrets.token_hex(6)}"
     return [
         {
             "at_us": at_us,
             "body": {"command_id": f"{study}:{place}", "kind": kind, "lane": "all", "consumer": consumer,
-                     "args": {"count": 1} if kind == "join" else {}},
+                     "args": args},
         }
-        for place, (at_us, kind, consumer) in enumerate(changes, start=1)
+        for place, (at_us, kind, consumer, args) in enumerate(changes, start=1)
     ]  # fmt: skip

@@ -207,6 +207,9 @@ def ranking_rows(result: Json, ranking: Sequence[Json], words: Words) -> list[Js
                 "is_best": entry["is_best"],
                 "is_excluded": bool(entry["excluded"]),
                 "skew": scored("skew", totals["skew"]),
+                **_band(strategy.get("luck"), words),
+                "lag": figure(totals.get("lag_peak"), 0),
+                "drain": _drain(totals, words),
                 "churn": scored("churn", totals["churn"]),
                 "pause": scored("pause", totals["waited_share"]),
                 "stood": _stood(totals["pause_partition_s"], words),
@@ -220,6 +223,41 @@ def ranking_rows(result: Json, ranking: Sequence[Json], words: Words) -> list[Js
 def _stood(partition_seconds: float | None, words: Words) -> str:
     """How long partitions were paused, added up; nothing where there are none."""
     return "" if partition_seconds is None else seconds(math.floor(partition_seconds * 1_000_000), words)
+
+
+def _band(luck: Json | None, words: Words) -> dict[str, str]:
+    """The spread of a skew over what chance decides, and what that is; nothing where chance decides
+    nothing."""
+    if not luck:
+        return {"band": "", "band_title": ""}
+    return {
+        "band": f"{figure(luck['low'], 1)}–{figure(luck['high'], 1)}",
+        "band_title": _say(words, f"rank.band.{luck['of']}", draws=luck["draws"]),
+    }
+
+
+def _drain(totals: Json, words: Words) -> str:
+    """The longest time until the backlog of a change was worked off; nothing where it was not measured."""
+    if totals.get("undrained"):
+        return words["rank.lag_never"]
+    drained = totals.get("drain_s")
+    return "" if drained is None else seconds(math.floor(drained * 1_000_000), words)
+
+
+def suits_words(strategy: Json, steps: Sequence[Json], words: Words) -> str:
+    """The partition counts that suit a group of the most consumers; nothing where there are none to
+    choose."""
+    luck = strategy.get("luck")
+    if not luck or not luck["suits"]:
+        return ""
+    return _say(
+        words,
+        "use.suits",
+        consumers=max(len(step["members"]) for step in steps),
+        count=len(luck["suits"]),
+        counts=words["list.comma"].join(map(str, luck["suits"])),
+        skew=figure(luck["suits_skew"], 2),
+    )
 
 
 def scored(term: str, value: float | None) -> str:
@@ -294,8 +332,10 @@ def _broken(broken: Json, words: Words) -> str:
             value=scored("order", params["value"]),
         )
     if code == "keeps_up":
-        kind = "_many" if params["count"] > 1 else ""
+        kind = "_together" if params["consumer"] is None else "_many" if params["count"] > 1 else ""
         return _say(words, f"why.excluded.keeps_up{kind}", **params | {"gets": figure(params["gets"], 1)})
+    if code == "wait_s_max":
+        return _say(words, f"why.excluded.{code}", **params | {"value": percent(params["value"], 1)})
     if "value" not in params:
         return _say(words, f"why.excluded.{code}", **params)
     kind = "_never" if params["value"] is None else ""

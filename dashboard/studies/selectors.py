@@ -22,7 +22,15 @@ from dashboard.studies.waking import QUEUE
 State = Study.State
 WORKER_SILENT_S = 5.0
 TERMS = ("skew", "churn", "pause", "order")
-CONSTRAINTS = ("keeps_order", "keeps_up", "no_idle", "pause_s_max", "drain_s_max", "skew_max")
+CONSTRAINTS = (
+    "keeps_order",
+    "keeps_up",
+    "no_idle",
+    "wait_s_max",
+    "wait_percent_max",
+    "drain_s_max",
+    "skew_max",
+)
 _CONSTRAINT_TEXTS = {"true": True, "false": False, "": None}
 _NUMBER = re.compile(r"\d{1,6}(\.\d{1,6})?", re.ASCII)
 LIST_MAX = 200
@@ -190,16 +198,13 @@ def study_done(*, study: Study) -> Study:
 def study_result(*, study: Study) -> Json:
     """The result with its ranking under the request's weights and constraints. The request is the stored one,
     which names no path of this machine."""
+    from broker_core.pipeline.advice import advise
     from broker_core.pipeline.result import result_json
 
     result = dict(result_json(study_folder(study_done(study=study).pk)))
     result["name"], result["request"] = study.name, request_shown(request=study.request)
-    return {
-        **result,
-        **_ranked(
-            result, *_checked(study.request.get("weights") or {}, study.request.get("constraints") or {})
-        ),
-    }
+    weights, constraints = study.request.get("weights") or {}, study.request.get("constraints") or {}
+    return {**result, **advise(result, *_checked(weights, constraints))}
 
 
 def request_shown(*, request: Json) -> Json:
@@ -228,6 +233,7 @@ def study_ranking(*, study: Study, asked: Mapping[str, str]) -> Json:
     `false` or empty (as the study's default has it); a bound as a decimal number, empty for none. What is left out is as in the request.
     Raises Refused at the name, or at `weights` where nothing would matter.
     """
+    from broker_core.pipeline.advice import advise
     from broker_core.pipeline.result import result_json
 
     weights, constraints = (
@@ -245,7 +251,7 @@ def study_ranking(*, study: Study, asked: Mapping[str, str]) -> Json:
             raise Refused(400, {name[:64]: _("is unknown")})
     # Checked before the result is read: what is wrong with the address is not the study's fault.
     weights, constraints = _checked(weights, constraints)
-    return _ranked(result_json(study_folder(study_done(study=study).pk)), weights, constraints)
+    return advise(result_json(study_folder(study_done(study=study).pk)), weights, constraints)
 
 
 def _constraint(text: str) -> Any:
@@ -254,21 +260,6 @@ def _constraint(text: str) -> Any:
     if text in _CONSTRAINT_TEXTS:
         return _CONSTRAINT_TEXTS[text]
     return float(text) if _NUMBER.fullmatch(text) else text
-
-
-def _ranked(result: Json, weights: Json, constraints: Json) -> Json:
-    from broker_core.pipeline.constraints import constraints_resolve
-    from broker_core.pipeline.feasible import feasibility
-    from broker_core.pipeline.recommend import rank, verdict
-
-    ranking = rank(result, weights, constraints)
-    return {
-        "weights": weights,
-        "constraints": constraints_resolve(result, constraints),
-        "ranking": ranking,
-        "verdict": verdict(ranking),
-        "feasibility": feasibility(result),
-    }
 
 
 def _checked(weights: Json, constraints: Json) -> tuple[Json, Json]:

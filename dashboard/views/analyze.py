@@ -32,7 +32,12 @@ Json = dict[str, Any]
 TERMS = ("skew", "churn", "pause", "order")
 # name, lowest, highest, step of its input; the limits are the pipeline's, which this process imports when it
 # first needs them.
-BOUNDS = (("pause_s_max", 0, 86_400, 1), ("drain_s_max", 0, 86_400, 1), ("skew_max", 1, 4_096, 0.1))
+BOUNDS = (
+    ("wait_s_max", 1, 600, 1),
+    ("wait_percent_max", 0, 100, 0.1),
+    ("drain_s_max", 0, 86_400, 1),
+    ("skew_max", 1, 4_096, 0.1),
+)
 ANSWERS = ("keeps_order", "keeps_up", "no_idle")
 STAGES = ("reading", "grouping", "routing", "lab", "writing")
 SOURCE_KINDS = ("file", "flights", "lab", "zipf", "folder")

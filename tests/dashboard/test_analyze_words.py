@@ -20,18 +20,20 @@ from dashboard.studies.presentation import (
     notes,
     ranking_rows,
     short_names,
+    suits_words,
     unowned,
     verdict_words,
 )
 from tests.dashboard.shown_study import PLACE, ROOT, result_of_fixture
 
+LUCK = {"low": 1.62, "mid": 2.0, "high": 2.91, "draws": 20, "suits": [16, 24], "suits_skew": 1.234}
 FREE = {"keeps_order": False}
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize(("weights", "constraints"), [
-    ({}, None), ({"churn": 0, "pause": 0, "order": 0}, {"skew_max": 2, "pause_s_max": 60}),
-    ({"skew": 0, "churn": 0, "pause": 0}, {"keeps_order": False}), ({}, {"skew_max": 1, "pause_s_max": 10}),
+    ({}, None), ({"churn": 0, "pause": 0, "order": 0}, {"skew_max": 2, "wait_s_max": 60}),
+    ({"skew": 0, "churn": 0, "pause": 0}, {"keeps_order": False}), ({}, {"skew_max": 1, "wait_s_max": 1, "wait_percent_max": 0}),
     ({}, {"keeps_up": True, "drain_s_max": 20}), ({}, {"keeps_up": True, "no_idle": True, "drain_s_max": 0}),
 ])  # fmt: skip
 def test_server_and_browser_say_the_same_of_a_result(
@@ -40,6 +42,7 @@ def test_server_and_browser_say_the_same_of_a_result(
     result, words = result_of_fixture(), catalogue("analyze")[language]
     for strategy, share in zip(result["strategies"][:2], (0.5196, 0.25), strict=True):
         strategy["totals"]["unowned_share"] = share
+        strategy["luck"] = LUCK | {"of": "names" if share > 0.5 else "partitions"}
     ranking = rank(result, {**WEIGHTS, **weights}, constraints)
     asked = json.dumps(
         {"result": result, "ranking": ranking, "verdict": verdict(ranking), "words": words}
@@ -59,6 +62,7 @@ def test_server_and_browser_say_the_same_of_a_result(
         "short": short_names(result["strategies"], words),
     }
     ours |= {"unowned": unowned(result, words), "sure": verdict_words(result, verdict(ranking), words)}
+    ours |= {"suits": [suits_words(each, result["steps"], words) for each in result["strategies"]]}
     ours |= {"feasible": feasible_words(feasibility(result), words)}
     assert "52" in ours["unowned"] and not PLACE.search(ours["unowned"])
     assert unowned(result_of_fixture(), words) == ""
@@ -101,13 +105,14 @@ def test_every_reason_that_a_ranking_can_give_has_words(language: str) -> None:
     reasons_given += [
         {"code": "best", "params": {"term": "churn", **pair, "value": None, "is_shared": False}}
     ]
-    bounds = ("pause_s_max", "drain_s_max", "skew_max")
+    bounds = ("drain_s_max", "skew_max")
     broken = [{"code": code, "params": {"value": 2.5, "limit": 1}} for code in bounds]
     broken += [{"code": "drain_s_max", "params": {"value": None, "limit": 1, "count": 2}}]
     broken += [
-        {"code": "keeps_up", "params": {"consumer": "c1", "gets": 12.0, "takes": 10, "count": count}}
-        for count in (1, 2)
+        {"code": "keeps_up", "params": {"consumer": who, "gets": 12.0, "takes": 10, "count": count}}
+        for who, count in (("c1", 1), ("c1", 2), (None, 2))
     ]
+    broken += [{"code": "wait_s_max", "params": {"value": 0.2, "seconds": 5, "limit": 1}}]
     broken += [{"code": "no_idle", "params": {"count": 10, "partitions": 6, "consumers": 16}}]
     broken += [
         {"code": "keeps_order", "params": {"count": 3, "value": 0.1, "is_owned": is_owned}}

@@ -166,8 +166,9 @@ def test_ranking_in_which_nothing_would_matter_is_refused_as_at_a_start(
     [
         ("skew_max=0.5", "skew_max", "must be a number from 1 to 4"),
         ("skew_max=x", "skew_max", "must be a number from 1 to 4"),
-        ("pause_s_max=-1", "pause_s_max", "must be a number from 0 to 86"),
-        ("pause_s_max=nan", "pause_s_max", "must be a number from 0 to 86"),
+        ("wait_s_max=0", "wait_s_max", "must be a number from 1 to 600"),
+        ("wait_s_max=1.5", "wait_s_max", "must be a whole number from 1 to 600"),
+        ("wait_s_max=nan", "wait_s_max", "must be a number from 1 to 600"),
         ("keeps_order=maybe", "keeps_order", "must be true, false or null"),
         ("keeps=true", "keeps", "is unknown"),
     ],
@@ -184,7 +185,8 @@ DEFAULTS = {
     "keeps_order": True,
     "keeps_up": False,
     "no_idle": True,
-    "pause_s_max": None,
+    "wait_s_max": None,
+    "wait_percent_max": 1,
     "drain_s_max": None,
     "skew_max": None,
 }
@@ -198,12 +200,13 @@ def test_constraints_of_a_finished_study_change_without_another_run(done: Study,
         "waited_share": 0.0,
         "order_share": 0.0,
         "order_at_risk": 0,
-        "pause_longest_s": 45.0,
+        "timed_records": 100,
     }
     strategy = {
         "id": "kafka.range:partitions=12",
         "totals": totals,
         "steps": [{"step": 0, "keys_moved_share": None, "consumers": {}}],
+        "waits": [50, 40, 30, 20, 10],
     }
     stored = {
         "strategies": [strategy],
@@ -216,9 +219,9 @@ def test_constraints_of_a_finished_study_change_without_another_run(done: Study,
     plain = call("GET", f"/api/studies/{done.pk}/ranking/", token=None).json()
     assert plain["constraints"] == DEFAULTS and plain["verdict"]["code"] == "only"
     bound = call(
-        "GET", f"/api/studies/{done.pk}/ranking/?keeps_order=false&pause_s_max=5&skew_max=1.5", token=None
+        "GET", f"/api/studies/{done.pk}/ranking/?keeps_order=false&wait_s_max=5&skew_max=1.5", token=None
     ).json()
-    assert bound["constraints"] == DEFAULTS | {"keeps_order": False, "pause_s_max": 5.0, "skew_max": 1.5}
+    assert bound["constraints"] == DEFAULTS | {"keeps_order": False, "wait_s_max": 5.0, "skew_max": 1.5}
     assert bound["feasibility"]["level"] == "limited" and bound["feasibility"]["skew_least"] == 3.0
-    assert [each["code"] for each in bound["ranking"][0]["excluded"]] == ["pause_s_max", "skew_max"]
+    assert [each["code"] for each in bound["ranking"][0]["excluded"]] == ["wait_s_max", "skew_max"]
     assert bound["verdict"]["code"] == "none" and bound["ranking"][0]["place"] is None

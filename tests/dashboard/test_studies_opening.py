@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from broker_core.pipeline import advice
 from broker_core.pipeline import result as results
 from dashboard.models import Lab, Study
-from dashboard.studies import opening, selectors
+from dashboard.studies import opening
 from dashboard.studies.job import study_folder
 from tests.dashboard.studies import waiting
 from tests.dashboard.world import World
@@ -59,7 +60,7 @@ def study(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stu
     }
     monkeypatch.setattr(results, "result_json", lambda _folder: dict(told))
     ranked = [{"id": strategy} for strategy in reversed(STRATEGIES)]
-    monkeypatch.setattr(selectors, "_ranked", lambda _result, _weights, _constraints: {"ranking": ranked})
+    monkeypatch.setattr(advice, "advise", lambda _result, _weights, _constraints: {"ranking": ranked})
     return done
 
 
@@ -126,7 +127,7 @@ def test_history_of_other_names_has_them_join_first(
     told = {"steps": steps, "strategies": [{"id": STRATEGIES[0], "model": "pulsar"}]}
     monkeypatch.setattr(results, "result_json", lambda _folder: dict(told))
     monkeypatch.setattr(
-        selectors, "_ranked", lambda _result, _weights, _constraints: {"ranking": [{"id": STRATEGIES[0]}]}
+        advice, "advise", lambda _result, _weights, _constraints: {"ranking": [{"id": STRATEGIES[0]}]}
     )
     lab, left_out = opened(study)
     assert lab.scenario["consumers"] == 0
@@ -147,7 +148,7 @@ def test_changes_at_records_that_the_lab_reaches_too_late_come_at_even_times(
     told = {"steps": steps, "strategies": [{"id": STRATEGIES[0], "model": "pulsar"}]}
     monkeypatch.setattr(results, "result_json", lambda _folder: dict(told))
     monkeypatch.setattr(
-        selectors, "_ranked", lambda _result, _weights, _constraints: {"ranking": [{"id": STRATEGIES[0]}]}
+        advice, "advise", lambda _result, _weights, _constraints: {"ranking": [{"id": STRATEGIES[0]}]}
     )
     lab, left_out = opened(study)
     assert left_out == ["Membership changes come at even intervals, not at their records."]

@@ -54,6 +54,7 @@ def csv(tmp_path: Path) -> str:
         ("4 c3x +c3 -c3 +c3", [("crash", "c3"), ("rejoin", "c3"), ("leave", "c3"), ("join", "c3")]),
         ("4 c3x -c3 +c3", [("crash", "c3"), ("leave", "c3"), ("join", "c3")]),
         ("4 a.b-cx", [("crash", "a.b-c")]),
+        ("4 c2~5 -c2", [("slow", "c2"), ("leave", "c2")]),
     ],
 )
 def test_a_history_is_a_number_and_the_changes_after_it(
@@ -84,8 +85,8 @@ def test_a_history_may_be_one_of_the_known_ones_or_json(text: str, history: dict
         ("", 'must be like "4 + + -c2", "2..64", "rolling 8" or "storm 16 8"'),
         ("four", 'must be like "4 + + -c2", "2..64", "rolling 8" or "storm 16 8"'),
         ("rolling", 'must be like "4 + + -c2", "2..64", "rolling 8" or "storm 16 8"'),
-        ("4 ~c2", "~c2 is not a change: + or +name joins, -name leaves, namex crashes"),
-        ("4 -", "- is not a change: + or +name joins, -name leaves, namex crashes"),
+        ("4 ~c2", "~c2 is not a change: + or +name joins, -name leaves, namex crashes, name~N slows"),
+        ("4 -", "- is not a change: + or +name joins, -name leaves, namex crashes, name~N slows"),
         ("{4", "is not JSON"),
     ],
 )
@@ -213,10 +214,10 @@ def test_weights_and_constraints_are_read_as_numbers_and_answers_where_they_are(
         "--weights",
         "skew=30, churn = 70",
         "--constraints",
-        "keeps_order=false,pause_s_max=2.5,skew_max=many",
+        "keeps_order=false,wait_s_max=2,skew_max=many",
     )
     assert asked["weights"] == {"skew": 30, "churn": 70}
-    assert asked["constraints"] == {"keeps_order": False, "pause_s_max": 2.5, "skew_max": "many"}
+    assert asked["constraints"] == {"keeps_order": False, "wait_s_max": 2.0, "skew_max": "many"}
     assert request(csv, "--key", "route", "--weights", "skew=-1")["weights"] == {"skew": "-1"}, (
         "which the pipeline refuses"
     )

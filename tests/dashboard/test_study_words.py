@@ -13,6 +13,7 @@ from dashboard.studies.presentation import (
     scored,
     short_names,
     strategy_words,
+    suits_words,
     unowned,
     verdict_words,
 )
@@ -268,13 +269,13 @@ PAIR = {"than": STICKY["id"], "value": 1.0, "other": 2.5}
                 "params": {
                     "broken": [
                         {"code": "skew_max", "params": {"value": 2.345, "limit": 2}},
-                        {"code": "pause_s_max", "params": {"value": 12.34, "limit": 10}},
+                        {"code": "wait_s_max", "params": {"value": 0.1234, "seconds": 5, "limit": 1}},
                     ]
                 },
             },
             (
-                "Excluded: skew 2.35, at most 2 allowed, a partition was paused for 12.3 s, at most 10 s "
-                "allowed."
+                "Excluded: skew 2.35, at most 2 allowed, 12.3_% of the records waited longer than 5 s, at most "
+                "1 % allowed."
             ),
         ),
         (
@@ -335,6 +336,23 @@ def test_two_reasons_are_two_sentences_joined_as_the_language_joins_them() -> No
 )
 def test_a_figure_of_the_table_is_read_as_what_it_is(term: str, value: float | None, text: str) -> None:
     assert plain(scored(term, value)) == text
+
+
+def test_a_row_says_how_far_its_skew_is_luck_and_how_its_backlog_went() -> None:
+    luck = {"of": "names", "low": 1.62, "high": 2.91, "draws": 20, "suits": [], "suits_skew": None}
+    first = {**strategy(lag_peak=412, drain_s=12.0, undrained=0), "luck": luck}
+    second = {**strategy("kafka.sticky", lag_peak=90, drain_s=3.0, undrained=1), "luck": None}
+    rows = ranking_rows(result(first, second), [place(first), place(second)], WORDS)
+    assert [(row["band"], row["lag"], plain(row["drain"])) for row in rows] == [
+        ("1.6–2.9", "412", "12_s"),
+        ("", "90", "stays"),
+    ]
+    assert rows[0]["band_title"].startswith("Skew over 20 draws") and rows[1]["band_title"] == ""
+    assert suits_words(first, [{"members": ["c1"]}], WORDS) == ""
+    first["luck"] = luck | {"of": "partitions", "suits": [16, 24], "suits_skew": 1.234}
+    assert suits_words(first, [{"members": ["c1"] * 8}, {"members": ["c1"]}], WORDS) == (
+        "For 8 consumers and these keys, these partition counts suit: 16, 24 (skew 1.23)."
+    )
 
 
 def test_who_is_excluded_has_no_place_and_no_bar() -> None:

@@ -75,7 +75,17 @@ def test_the_command_prints_the_ranking_and_writes_the_tables(spark, orders, tmp
     lines = out.splitlines()
     head = next(place for place, line in enumerate(lines) if line.startswith("place"))
     assert lines[0].startswith("No key is too hot") or "more than an even share" in lines[0]
-    assert lines[head].split() == ["place", "strategy", "score", "skew", "churn", "pause", "order", "why"]
+    assert lines[head].split() == [
+        "place",
+        "strategy",
+        "score",
+        "skew",
+        "churn",
+        "pause",
+        "lag",
+        "order",
+        "why",
+    ]
     assert {line.split()[2].rstrip(",") for line in lines[head + 1 : head + 3]} == {"Range", "Sticky"}
     assert lines[head + 1].startswith("1 ")
     told = result_json(tmp_path / "out")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from broker_core.pipeline.capacity import is_stated, overload
+from broker_core.pipeline.capacity import is_stated, overload, takes_of
 from broker_core.pipeline.constraints import idle_consumers
 from broker_core.pipeline.feasible import feasibility, least_share
 from broker_core.pipeline.recommend import rank
@@ -166,3 +166,41 @@ def test_six_partitions_and_sixteen_consumers_are_no_second_place():
         {"code": "no_idle", "params": {"count": 10, "partitions": 6, "consumers": 16}}
     ]
     assert not any(entry["excluded"] for entry in rank(result(few, enough), constraints={"no_idle": False}))
+
+
+# -- a slow consumer -----------------------------------------------------------------------------------------
+
+
+def slowed(rate, members=("c1", "c2", "c3", "c4"), **more):
+    steps = [
+        {"step": 0, "kind": "start", "consumer": None, "members": list(members), "label": "4"},
+        {"step": 1, "kind": "slow", "consumer": "c2", "rate": rate, "members": list(members), "label": "c2~"},
+    ]
+    return {"steps": steps, "hot_keys": [{"key": "a", "share": 0.01}]} | STATED | more
+
+
+def test_a_slow_consumer_falls_behind_with_a_share_that_the_others_would_bear():
+    even = shared("even", 0.25, 0.25, 0.25, 0.25)
+    assert overload(even, slowed(16)) is None and overload(even, STATED | {"steps": []}) is None
+    assert overload(even, slowed(10)) == {"consumer": "c2", "gets": 15.0, "takes": 10, "count": 1}
+    assert is_stated({"steps": slowed(10)["steps"]}), "who says that one is slow states a rate"
+    left = slowed(10)
+    left["steps"].append({"kind": "leave", "consumer": "c2", "members": ["c1", "c3", "c4"]})
+    assert takes_of(left) == {}, "who comes back is a new process"
+
+
+def test_where_consumers_take_turns_a_slow_one_gets_less():
+    queue = shared("queue", 0.25, 0.25, 0.25, 0.25)
+    for share in queue["steps"][-1]["consumers"].values():
+        share["keys"] = None
+    assert overload(queue, slowed(1)) is None, "60 arrive, 61 are taken"
+    fewer = slowed(1, request={"service": {"rate": 62, "consumer_rate": 20}})
+    assert overload(queue, fewer) == {"consumer": None, "gets": 62.0, "takes": 61, "count": 4}
+
+
+def test_the_consumers_that_are_needed_count_the_slow_one_as_it_is():
+    found = feasibility(slowed(1, request={"service": {"rate": 70, "consumer_rate": 20}}))
+    assert found["said"][0] == {
+        "code": "too_few",
+        "params": {"rate": 70, "consumers": 4, "takes": 61, "least": 5},
+    }

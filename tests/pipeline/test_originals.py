@@ -14,12 +14,21 @@ STEPS = history_steps(history_check({"kind": "given", "start": 3, "changes": [{"
 SHARED, RING = "subscriptionKeySharedEnable=true", "subscriptionKeySharedUseConsistentHashing"
 POINTS = [SHARED, f"{RING}=true", "subscriptionKeySharedConsistentHashingReplicaPoints=100"]
 TOPIC = "bin/kafka-topics.sh --bootstrap-server localhost:9092 --create --topic TOPIC --partitions 12"
+NAMES = [
+    "// one fixed name for each process:",
+    *(f'.consumerName("c{number}")' for number in (1, 2, 3)),
+]
 STICKY = ".keySharedPolicy(KeySharedPolicy.stickyHashRange().ranges(Range.of"
 LINES = {
     "pulsar.auto_split": {("broker.conf", "Pulsar 3.2, 4.x"): [SHARED, f"{RING}=false"]},
-    "pulsar.consistent_hash": {("broker.conf", "Pulsar 3.2.1 - 3.2.x"): POINTS},
-    "pulsar.consistent_hash_3_2_0": {("broker.conf", "Pulsar 3.2.0"): POINTS},
-    "pulsar.consistent_hash_current": {("broker.conf", "Pulsar 4.x"): POINTS},
+    **{
+        f"pulsar.{algorithm}": {("broker.conf", versions): POINTS, ("consumer (Java)", versions): NAMES}
+        for algorithm, versions in (
+            ("consistent_hash", "Pulsar 3.2.1 - 3.2.x"),
+            ("consistent_hash_3_2_0", "Pulsar 3.2.0"),
+            ("consistent_hash_current", "Pulsar 4.x"),
+        )
+    },
     "pulsar.sticky": {
         ("consumer (Java)", "Pulsar 3.2"): [
             "// subscriptionType(SubscriptionType.Key_Shared), and for each consumer:",
@@ -31,7 +40,8 @@ LINES = {
     **{
         f"kafka.{algorithm}": {
             ("consumer.properties", "Kafka 3.9"): [
-                f"partition.assignment.strategy=org.apache.kafka.clients.consumer.{name}Assignor"
+                f"partition.assignment.strategy=org.apache.kafka.clients.consumer.{name}Assignor",
+                "session.timeout.ms=45000",
             ],
             ("shell", "Kafka 3.9"): [TOPIC],
         }
@@ -41,6 +51,22 @@ LINES = {
             ("sticky", "Sticky"),
             ("cooperative-sticky", "CooperativeSticky"),
         )
+    },
+    **{
+        f"kafka.server_{name}": {
+            ("consumer.properties", "Kafka 4.x"): [
+                "group.protocol=consumer",
+                f"group.remote.assignor={name}",
+            ],
+            ("shell", "Kafka 4.x"): [TOPIC],
+        }
+        for name in ("uniform", "range")
+    },
+    "pulsar.shared": {
+        ("consumer (Java)", "Pulsar 3.2, 4.x"): [
+            ".subscriptionType(SubscriptionType.Shared)",
+            ".receiverQueueSize(1000)",
+        ]
     },
     "tubemq.modulo": {
         ("topic settings of the master", "TubeMQ 1.x"): ["numPartitions=4  # on each of 3 brokers"],

@@ -190,7 +190,7 @@ def timed(lag, lag_before=0, weights=None):
         ("records", "waited", "redelivered", "order_at_risk", "pause_partition_us", "pause_longest_us"), 0
     )
     return TimedStep(
-        step=1, lag_before=lag_before, lag=lag, weights=weights or {}, skew_milli=None, **figures
+        step=1, lag_before=lag_before, lag=lag, waits=[], weights=weights or {}, skew_milli=None, **figures
     )
 
 

@@ -16,7 +16,8 @@ from broker_core.pipeline.strategies import FAMILIES, strategies_offered, strate
 from broker_core.pipeline.study_request import study_check
 
 
-def strategy(name, skew, churn, waited, order, moves=(0.2, 0.3), pause=3.0):
+def strategy(name, skew, churn, waited, order, moves=(0.2, 0.3), waits=(900, 300, 80), luck=None):
+    """waits: of 10,000 records, how many waited longer than 1, 2, 3 s."""
     totals = {
         "skew": skew,
         "churn": churn,
@@ -24,14 +25,20 @@ def strategy(name, skew, churn, waited, order, moves=(0.2, 0.3), pause=3.0):
         "order_share": order,
         "order_at_risk": 10_000 * order if order else order,
         "pause_partition_s": 12.5,
-        "pause_longest_s": pause,
+        "timed_records": 10_000,
     }
     consumers = {name: {"keys": None if churn is None else 5} for name in ("c1", "c2")}
     steps = [
         {"step": 0, "keys_moved_share": None},
         *({"step": n, "keys_moved_share": share} for n, share in enumerate(moves, 1)),
     ]
-    return {"id": name, "totals": totals, "steps": [step | {"consumers": consumers} for step in steps]}
+    known = {"waits": list(waits), "luck": luck}
+    return {
+        "id": name,
+        "totals": totals,
+        **known,
+        "steps": [step | {"consumers": consumers} for step in steps],
+    }
 
 
 def result(*strategies, keys=10_000):
@@ -45,9 +52,11 @@ def result(*strategies, keys=10_000):
     }
 
 
-RING = strategy("ring", 1.18, 0.46, 0.0, 0.0, pause=None)
-QUEUE = strategy("queue", 1.0, None, 0.0, 0.0973, pause=None)
-ROUND_ROBIN = strategy("roundrobin", 1.18, 1.59, 0.02, 0.0, moves=(0.67, 0.92), pause=5.5)
+RING = strategy("ring", 1.18, 0.46, 0.0, 0.0, waits=())
+QUEUE = strategy("queue", 1.0, None, 0.0, 0.0973, waits=())
+ROUND_ROBIN = strategy(
+    "roundrobin", 1.18, 1.59, 0.02, 0.0, moves=(0.67, 0.92), waits=(900, 400, 250, 200, 150)
+)
 MODULO = strategy("modulo", 1.84, 1.5, 0.05, 0.0)
 ALL = (RING, QUEUE, ROUND_ROBIN, MODULO)
 FREE = {"keeps_order": False}
@@ -121,17 +130,22 @@ def test_a_queue_is_no_guarantee_of_order_even_if_none_was_at_risk():
 
 
 def test_bounds_exclude_with_the_figure_and_the_limit():
-    ranked = rank(result(*ALL), constraints={"keeps_order": False, "pause_s_max": 5, "skew_max": 1.5})
+    ranked = rank(result(*ALL), constraints={"keeps_order": False, "wait_s_max": 4, "skew_max": 1.5})
     assert [entry["id"] for entry in ranked if not entry["excluded"]] == ["ring", "queue"]
     broken = {entry["id"]: entry["excluded"] for entry in ranked}
-    assert broken["roundrobin"] == [{"code": "pause_s_max", "params": {"value": 5.5, "limit": 5}}]
+    assert broken["roundrobin"] == [
+        {"code": "wait_s_max", "params": {"value": 0.02, "seconds": 4, "limit": 1}}
+    ]
     assert broken["modulo"] == [{"code": "skew_max", "params": {"value": 1.84, "limit": 1.5}}]
-    exactly = rank(result(*ALL), constraints={"keeps_order": False, "pause_s_max": 5.5, "skew_max": 1.84})
+    exactly = rank(
+        result(*ALL),
+        constraints={"keeps_order": False, "wait_s_max": 4, "wait_percent_max": 2, "skew_max": 1.84},
+    )
     assert not any(entry["excluded"] for entry in exactly), "the limit itself is allowed"
 
 
 def test_where_nothing_is_left_it_is_said_which_constraint_excludes_most():
-    ranked = rank(result(*ALL, keys=500), constraints={"skew_max": 1.1, "pause_s_max": 0})
+    ranked = rank(result(*ALL, keys=500), constraints={"skew_max": 1.1, "wait_s_max": 1})
     assert all(entry["excluded"] for entry in ranked) and not any(entry["is_best"] for entry in ranked)
     assert verdict(ranked) == {
         "code": "none",
@@ -151,10 +165,12 @@ def test_constraints_that_cannot_be_are_refused_at_their_field():
         ({"drain_s_max": -1}, "constraints.drain_s_max"),
         ({"skew_max": 0.9}, "constraints.skew_max"),
         ({"skew_max": True}, "constraints.skew_max"),
-        ({"pause_s_max": -1}, "constraints.pause_s_max"),
-        ({"pause_s_max": float("nan")}, "constraints.pause_s_max"),
-        ({"pause_s_max": 10**400}, "constraints.pause_s_max"),
-        ({"pause_s_max": "5"}, "constraints.pause_s_max"),
+        ({"wait_s_max": 0}, "constraints.wait_s_max"),
+        ({"wait_s_max": 1.5}, "constraints.wait_s_max"),
+        ({"wait_s_max": float("nan")}, "constraints.wait_s_max"),
+        ({"wait_s_max": 10**400}, "constraints.wait_s_max"),
+        ({"wait_s_max": "5"}, "constraints.wait_s_max"),
+        ({"wait_percent_max": 101}, "constraints.wait_percent_max"),
     ):
         with pytest.raises(CommandError) as refused:
             constraints_check(raw)
@@ -165,6 +181,9 @@ def test_a_result_stored_before_there_were_constraints_is_ranked():
     request = study_check({"source": {"kind": "zipf", "keys": 5, "records": 9, "exponent": 1, "seed": 1}})
     assert request["constraints"] == constraints_check(None) and study_check(request) == request
     assert constraints_resolve(result(RING, keys=500), {})["keeps_order"] is True
+    older = {"keeps_order": False, "pause_s_max": 5, "skew_max": None}
+    assert constraints_check(older) == dict(CONSTRAINTS) | {"keeps_order": False, "wait_s_max": 5}
+    assert constraints_check({"pause_s_max": None}) == dict(CONSTRAINTS)
 
 
 # -- how sure ------------------------------------------------------------------------------------------------
@@ -193,6 +212,28 @@ def test_who_is_ahead_by_no_more_than_a_sample_can_move_is_tied():
         "params": {"id": "first", "count": 2},
     }
     assert verdict(rank(result())) is None
+
+
+def band(low, high):
+    return {"of": "names", "low": low, "mid": (low + high) / 2, "high": high, "draws": 20}
+
+
+def test_a_lucky_draw_is_no_merit():
+    """Where the scores overlap over other names or counts, the one that leads may be the other next time."""
+    lucky = strategy("lucky", 1.0, 0.0, 0.0, 0.0, luck=band(1.0, 3.0))
+    steady, far = strategy("steady", 1.6, 0.0, 0.0, 0.0), strategy("far", 4.0, 2.0, 0.0, 0.0)
+    ranked = rank(result(lucky, steady, far))
+    assert [(entry["id"], entry["is_best"]) for entry in ranked] == [
+        ("lucky", True),
+        ("steady", True),
+        ("far", False),
+    ]
+    assert ranked[0]["band"] == [76.2, 100.0] and ranked[1]["band"] == [ranked[1]["score"]] * 2
+    assert verdict(ranked)["code"] == "luck"
+    lucky["luck"] = band(1.0, 1.1)
+    assert [entry["is_best"] for entry in rank(result(lucky, steady, far))] == [True, False, False]
+    assert verdict(rank(result(lucky, steady)))["code"] == "ahead"
+    assert rank(result(lucky, steady), WEIGHTS | {"skew": 0})[1]["is_best"], "without weight there is no lead"
 
 
 # -- why -----------------------------------------------------------------------------------------------------
@@ -288,7 +329,11 @@ BOUND = st.none() | st.floats(1, 8)
     st.lists(STRATEGY, min_size=1, max_size=8),
     st.fixed_dictionaries({name: st.integers(0, 100) for name in WEIGHTS}),
     st.fixed_dictionaries(
-        {"keeps_order": st.sampled_from([None, True, False]), "pause_s_max": BOUND, "skew_max": BOUND}
+        {
+            "keeps_order": st.sampled_from([None, True, False]),
+            "wait_s_max": st.none() | st.integers(1, 8),
+            "skew_max": BOUND,
+        }
     ),
     st.sampled_from([500, 10_000]),
 )
@@ -354,6 +399,11 @@ def test_the_lines_carry_the_parameters_under_the_originals_names():
     assert "subscriptionKeySharedConsistentHashingReplicaPoints=250" in lines(
         "pulsar.consistent_hash:points=250"
     )
+    for ring in ("pulsar.consistent_hash", "pulsar.consistent_hash_current"):
+        assert [line for line in lines(ring) if "consumerName" in line] == [
+            f'.consumerName("c{number}")' for number in (1, 2, 3)
+        ]
+    assert "session.timeout.ms=45000" in lines("kafka.range")
     assert "subscriptionKeySharedUseConsistentHashing=false" in lines("pulsar.auto_split")
     kafka = lines("kafka.cooperative-sticky:partitions=24")
     assert (

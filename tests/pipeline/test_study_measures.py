@@ -22,6 +22,7 @@ def timed(step, **changes):
                 "pause_longest_us": 2_000_000,
                 "lag_before": 4,
                 "lag": [(0.0, 4), (1.0, 12), (2.0, 3)],
+                "waits": [4, 2],
                 "weights": {"c1": 1},
                 "skew_milli": 1000,
             }

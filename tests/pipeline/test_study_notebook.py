@@ -1,17 +1,13 @@
-"""The notebook in docs/analyze: valid, without traces of a machine, and its cells still run and print the
-same."""
+"""The notebook in docs/analyze: valid, without traces of a machine, and its cells still run and show the same:
+lines, tables and plots."""
 
-import contextlib
-import io
 import json
 import re
-from pathlib import Path
 
 import pytest
 
 from broker_core.pipeline import session
-
-NOTEBOOK = Path(__file__).parents[2] / "docs/analyze/study.ipynb"
+from tests.pipeline.notebook_run import NOTEBOOK, PLOTLY, run_cell
 
 
 @pytest.fixture(scope="module")
@@ -29,13 +25,15 @@ def test_the_notebook_is_nbformat_4_and_tells_nothing_of_a_machine(notebook):
     assert len(NOTEBOOK.read_bytes()) < 50_000
 
 
-def test_its_cells_print_what_stands_under_them(spark, notebook, monkeypatch):
+def test_its_cells_show_what_stands_under_them(spark, notebook, monkeypatch):
     monkeypatch.setattr(session, "spark_open", lambda **_: spark)
     monkeypatch.setattr(session, "spark_stop", lambda _: None)
     scope = {}
     for cell in notebook["cells"]:
         if cell["cell_type"] == "code":
-            said = io.StringIO()
-            with contextlib.redirect_stdout(said):
-                exec(compile("".join(cell["source"]), cell["id"], "exec"), scope)
-            assert said.getvalue() == "".join(line for output in cell["outputs"] for line in output["text"])
+            assert run_cell("".join(cell["source"]), cell["id"], scope) == cell["outputs"], cell["id"]
+
+
+def test_it_shows_tables_and_plots(notebook):
+    shown = [set(output.get("data", ())) for cell in notebook["cells"] for output in cell.get("outputs", ())]
+    assert sum("text/html" in kinds for kinds in shown) >= 3 and sum(PLOTLY in kinds for kinds in shown) == 2

@@ -123,8 +123,10 @@ class Family:
     hash: "murmur3" | "murmur2" | "java", or None where keys have no owner. routes: how tables are made.
     lane: parameters -> (the lab's algorithm id, options of its lane). check: raises CommandError (field name
     of the parameter) for numbers that do not go together. is_default: is among those that a study offers
-    first. config: what sets the original to it, see `originals.py`; None where no released system is known to
-    have it.
+    first. drawn: what chance decides of how even its shares are: "names" of the consumers, or how many
+    "partitions" there are; None where neither does. start: the table of a group that forms at once, without a
+    lane; None where a lane of one step is as quick. config: what sets the original to it, see `originals.py`;
+    None where no released system is known to have it.
     """
 
     model: str
@@ -137,6 +139,8 @@ class Family:
     is_default: bool = True
     check: Callable[[Mapping[str, int]], None] | None = None
     config: "Callable[[Strategy, RouteTable], list[Json]] | None" = None
+    drawn: str | None = None
+    start: "Callable[[Strategy, Sequence[str]], RouteTable] | None" = None
 
     @property
     def id(self) -> str:

@@ -53,7 +53,7 @@ def lane_states(
             lane.join([_consumer(name, lane) for name in waiting], place)
             waiting = []
             bill = _rest(lane)
-        elif waiting or step.kind == "join" or step.consumer is None:
+        elif waiting or step.kind in ("join", "slow") or step.consumer is None:
             bill = None
         else:
             ordered = command_from_json({"command_id": "study", "kind": step.kind, "consumer": step.consumer})

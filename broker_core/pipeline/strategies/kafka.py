@@ -4,13 +4,26 @@ assignors and the article's two."""
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
+import numpy as np
+
 from broker_core.events import Json
-from broker_core.kafka.assignors import ASSIGNORS
+from broker_core.kafka.assignors import ASSIGNORS, Subscription
 from broker_core.kafka.producer.partitioner import POSITIVE_MASK
-from broker_core.lab.kafka.options import CLUSTER_OF_ONE
-from broker_core.pipeline.strategies.base import Family, RouteTable, Step, Strategy, config_file
+from broker_core.lab.kafka.options import CLUSTER_OF_ONE, KAFKA_SETTINGS
+from broker_core.pipeline.strategies.base import (
+    DEFAULT_TOPIC,
+    NOBODY,
+    Family,
+    RouteTable,
+    SlotRule,
+    Step,
+    Strategy,
+    config_file,
+)
 from broker_core.pipeline.strategies.partitions import PARTITIONS, partition_routes
 
+SESSION_TIMEOUT_MS = next(each.default for each in KAFKA_SETTINGS if each.name == "session_timeout_ms")
+"""Of the lane: how long a dead member keeps its partitions."""
 _PACKAGE = "org.apache.kafka.clients.consumer"
 _CLASSES = MappingProxyType(
     {
@@ -22,8 +35,32 @@ _CLASSES = MappingProxyType(
 )
 
 
-def _routes(strategy: Strategy, steps: Sequence[Step], seed: int, topic: str) -> list[RouteTable]:
+def kafka_routes(strategy: Strategy, steps: Sequence[Step], seed: int, topic: str) -> list[RouteTable]:
     return partition_routes(strategy, steps, seed, topic, POSITIVE_MASK)
+
+
+def _start(strategy: Strategy, members: Sequence[str]) -> RouteTable:
+    """By the assignor alone: hundreds of counts are tried, and a cluster takes a tenth of a second to form."""
+    count, topic = strategy.params["partitions"], DEFAULT_TOPIC
+    subscriptions = {name: Subscription((topic,)) for name in members}
+    given = ASSIGNORS[strategy.algorithm].assign(subscriptions, {topic: count})
+    return start_table(members, count, {name: [number for _, number in mine] for name, mine in given.items()})
+
+
+def start_table(members: Sequence[str], count: int, given: Mapping[str, Sequence[int]]) -> RouteTable:
+    """The table of a group that has formed at once. count: of partitions; given: of each member."""
+    owners = np.full(count, NOBODY, np.int16)
+    for name, mine in given.items():
+        owners[list(mine)] = members.index(name)
+    return RouteTable(
+        kind="modulo",
+        names=tuple(members),
+        live=tuple(members),
+        owners=owners,
+        bounds=np.array([], np.int64),
+        rule=SlotRule(POSITIVE_MASK, count),
+        units=tuple(str(partition) for partition in range(count)),
+    )
 
 
 def _config(strategy: Strategy, _: RouteTable) -> list[Json]:
@@ -31,19 +68,20 @@ def _config(strategy: Strategy, _: RouteTable) -> list[Json]:
         config_file(
             "consumer.properties",
             "Kafka 3.9",
-            [f"partition.assignment.strategy={_PACKAGE}.{_CLASSES[strategy.algorithm]}"],
-        ),
-        config_file(
-            "shell",
-            "Kafka 3.9",
             [
-                (
-                    f"bin/kafka-topics.sh --bootstrap-server localhost:9092 --create --topic TOPIC --partitions "
-                    f"{strategy.params['partitions']}"
-                ),
+                f"partition.assignment.strategy={_PACKAGE}.{_CLASSES[strategy.algorithm]}",
+                f"session.timeout.ms={SESSION_TIMEOUT_MS}",
             ],
         ),
+        topic_lines(strategy, "Kafka 3.9"),
     ]
+
+
+def topic_lines(strategy: Strategy, versions: str) -> Json:
+    """How its topic is made."""
+    count = strategy.params["partitions"]
+    create = "bin/kafka-topics.sh --bootstrap-server localhost:9092 --create --topic TOPIC"
+    return config_file("shell", versions, [f"{create} --partitions {count}"])
 
 
 def _family(algorithm: str, document: bool) -> Family:
@@ -53,8 +91,9 @@ def _family(algorithm: str, document: bool) -> Family:
 
     config = _config if algorithm in _CLASSES else None
     return Family(
-        "kafka", algorithm, "murmur2", (PARTITIONS,), lane, _routes, document, not document, config=config
-    )
+        "kafka", algorithm, "murmur2", (PARTITIONS,), lane, kafka_routes, document, not document, config=config,
+        drawn="partitions", start=_start,
+    )  # fmt: skip
 
 
 FAMILIES = tuple(_family(name, assignor.document) for name, assignor in ASSIGNORS.items())

@@ -26,7 +26,7 @@ PROBES = (0, 1, 65_535, 65_536, 131_070, 964_695_987, MASK_31, MASK_31 + 1, 3_11
 
 def pulsar_family(
     algorithm: str, *, params: tuple[Param, ...] = (), document: bool = False, is_default: bool = True,
-    config: Callable[[Strategy, RouteTable], list[Json]] | None = None,
+    config: Callable[[Strategy, RouteTable], list[Json]] | None = None, drawn: str | None = None,
 ) -> Family:  # fmt: skip
     """A family that runs the lab's lane under `algorithm`; its parameters are options of the lane by the same
     names."""
@@ -34,7 +34,9 @@ def pulsar_family(
     def lane(given: Mapping[str, int]) -> tuple[str, Json]:
         return algorithm, dict(given)
 
-    return Family("pulsar", algorithm, HASH, params, lane, _routes, document, is_default, config=config)
+    return Family(
+        "pulsar", algorithm, HASH, params, lane, _routes, document, is_default, config=config, drawn=drawn
+    )
 
 
 def _routes(strategy: Strategy, steps: Sequence[Step], seed: int, topic: str) -> list[RouteTable]:

@@ -10,6 +10,7 @@ from broker_core.pulsar.selectors import POINTS_MAX
 from broker_core.pulsar.selectors.consistent_hash import POINTS
 
 _POINTS = (Param("points", POINTS, 1, POINTS_MAX),)
+NAMES_SHOWN = 8
 _VERSIONS = MappingProxyType(
     {
         "consistent_hash": "Pulsar 3.2.1 - 3.2.x",
@@ -19,18 +20,24 @@ _VERSIONS = MappingProxyType(
 )
 
 
-def _config(strategy: Strategy, _: RouteTable) -> list[Json]:
+def _config(strategy: Strategy, start: RouteTable) -> list[Json]:
     lines = [
         KEY_SHARED,
         f"{USE_RING}=true",
         f"subscriptionKeySharedConsistentHashingReplicaPoints={strategy.params['points']}",
     ]
-    return [config_file("broker.conf", _VERSIONS[strategy.algorithm], lines)]
+    versions = _VERSIONS[strategy.algorithm]
+    # Without a name a client draws one at each start, and the ring is another.
+    names = [f'.consumerName("{name}")' for name in start.live[:NAMES_SHOWN]]
+    return [
+        config_file("broker.conf", versions, lines),
+        config_file("consumer (Java)", versions, ["// one fixed name for each process:", *names]),
+    ]
 
 
 FAMILIES = (
-    pulsar_family("consistent_hash", params=_POINTS, config=_config),
-    pulsar_family("consistent_hash_3_2_0", params=_POINTS, is_default=False, config=_config),
-    pulsar_family("consistent_hash_current", params=_POINTS, config=_config),
-    pulsar_family("ring_document", params=_POINTS, document=True, is_default=False),
+    pulsar_family("consistent_hash", params=_POINTS, config=_config, drawn="names"),
+    pulsar_family("consistent_hash_3_2_0", params=_POINTS, is_default=False, config=_config, drawn="names"),
+    pulsar_family("consistent_hash_current", params=_POINTS, config=_config, drawn="names"),
+    pulsar_family("ring_document", params=_POINTS, document=True, is_default=False, drawn="names"),
 )

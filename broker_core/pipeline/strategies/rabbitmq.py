@@ -1,25 +1,19 @@
 """A RabbitMQ queue: keys have no owner, a record goes to the consumer whose turn it is. The table says only
 who is there."""
 
-from collections.abc import Mapping, Sequence
-
-import numpy as np
+from collections.abc import Mapping
 
 from broker_core.events import Json
 from broker_core.lab.rabbitmq.lane import PREFETCH
 from broker_core.lab.rabbitmq.topology import PREFETCH_MAX
-from broker_core.lab.shared.bill import Bill
-from broker_core.lab.shared.lane import Lane
 from broker_core.pipeline.strategies.base import (
     Family,
     Param,
     RouteTable,
-    SlotRule,
-    Step,
     Strategy,
     config_file,
 )
-from broker_core.pipeline.strategies.headless import lane_states, live_names
+from broker_core.pipeline.strategies.turns import turn_routes
 
 _ALGORITHMS = {count: name for name, count in PREFETCH.items()}
 
@@ -30,20 +24,6 @@ def _lane(given: Mapping[str, int]) -> tuple[str, Json]:
     if prefetch in _ALGORITHMS:
         return _ALGORITHMS[prefetch], {}
     return next(iter(PREFETCH)), {"prefetch": prefetch}
-
-
-def _routes(strategy: Strategy, steps: Sequence[Step], seed: int, topic: str) -> list[RouteTable]:
-    names: dict[str, int] = {}
-
-    def read(lane: Lane, bill: Bill | None) -> RouteTable:
-        for name in lane.consumers:
-            names.setdefault(name, len(names))
-        nobody, no_bounds = np.array([], np.int16), np.array([], np.int64)
-        return RouteTable(
-            "none", tuple(names), live_names(lane), owners=nobody, bounds=no_bounds, rule=SlotRule(0)
-        )
-
-    return lane_states(strategy.lane_spec(topic=topic), steps, seed, read)
 
 
 def _config(strategy: Strategy, _: RouteTable) -> list[Json]:
@@ -61,6 +41,12 @@ def _config(strategy: Strategy, _: RouteTable) -> list[Json]:
 
 FAMILIES = (
     Family(
-        "rabbitmq", "queue", None, (Param("prefetch", 5, 0, PREFETCH_MAX),), _lane, _routes, config=_config
+        "rabbitmq",
+        "queue",
+        None,
+        (Param("prefetch", 5, 0, PREFETCH_MAX),),
+        _lane,
+        turn_routes,
+        config=_config,
     ),
 )

@@ -56,5 +56,6 @@ FAMILIES = (
         _routes,
         check=_check,
         config=_config,
+        drawn="partitions",
     ),
 )

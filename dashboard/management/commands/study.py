@@ -8,6 +8,7 @@ exit code 2.
 
 from __future__ import annotations
 
+import json
 import shutil
 import signal
 import tempfile
@@ -24,10 +25,9 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils.translation import get_language
 
 from broker_core.errors import CommandError as Refused
-from broker_core.pipeline.feasible import feasibility
+from broker_core.pipeline.advice import advise
 from broker_core.pipeline.java import SparkUnavailable
 from broker_core.pipeline.members import history_steps
-from broker_core.pipeline.recommend import rank, verdict
 from broker_core.pipeline.result import result_json
 from broker_core.pipeline.sources.recognise import unusual
 from broker_core.pipeline.study import PART
@@ -39,13 +39,21 @@ from dashboard.management.in_order import Stopped, run_in_order
 from dashboard.management.study_line import CHANGE, KINDS, add_file_settings, request_of, typed
 from dashboard.sentences import catalogue
 from dashboard.studies.advice import feasible_words
-from dashboard.studies.presentation import head, notes, ranking_rows, unowned, verdict_words
+from dashboard.studies.presentation import (
+    head,
+    notes,
+    ranking_rows,
+    short_names,
+    suits_words,
+    unowned,
+    verdict_words,
+)
 from dashboard.studies.spark import SparkEngine
 
 WRONG_INPUT, FAILED, BY_SIGNAL = 2, 1, 128
 GROUP = "study"
 CANCELLED = "cancelled; no result was written"
-COLUMNS = ("place", "strategy", "score", "skew", "churn", "pause", "order", "why")
+COLUMNS = ("place", "strategy", "score", "skew", "churn", "pause", "lag", "order", "why")
 LINES_SHOWN = 5
 SHORT_BYTES = 256 << 20
 """A source up to this size is studied within half a minute or so."""
@@ -56,12 +64,13 @@ KEY_HELP = (
 )
 MEMBERS_HELP = (
     'who comes and goes: "4 + + -c2 c3x +c3" (4 at the start, two join, c2 leaves, c3 crashes and comes '
-    'back), "2..64", "rolling 8", '
+    'back; c2~5: c2 slows to 5 records a second), "2..64", "rolling 8", '
     '"storm 16 8", or a history as JSON'
 )
 CONSTRAINTS_HELP = (
     "what must hold: keeps_order=true|false (default: where keys repeat), keeps_up=true|false (default: where "
-    "a rate is given), no_idle=true|false (default: true), pause_s_max=SECONDS, drain_s_max=SECONDS, "
+    "a rate is given), no_idle=true|false (default: true), wait_s_max=SECONDS, wait_percent_max=N, "
+    "drain_s_max=SECONDS, "
     "skew_max=N; a strategy that breaks one has no place"
 )
 
@@ -114,6 +123,9 @@ class Command(BaseCommand):
             "--weights", metavar="NAME=N,...", help="what matters: skew=30,churn=30,pause=20,order=20"
         )
         parser.add_argument("--constraints", metavar="NAME=VALUE,...", help=CONSTRAINTS_HELP)
+        parser.add_argument(
+            "--json", action="store_true", help="print the whole result and its advice as one JSON document"
+        )
         parser.add_argument("--name", help="what the study is called")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -133,6 +145,10 @@ class Command(BaseCommand):
         except (Stopped, KeyboardInterrupt) as stopped:
             number = stopped.number if isinstance(stopped, Stopped) else signal.SIGINT
             raise CommandError(CANCELLED, returncode=BY_SIGNAL + number) from None
+        if options["json"]:
+            advice = advise(result, request["weights"], request["constraints"])
+            self.stdout.write(json.dumps({**result, **advice}, ensure_ascii=False))
+            return
         self._print(result, request, options["out"])
         self.stdout.write(f"\nThe tables are in {options['out']}")
 
@@ -189,13 +205,15 @@ class Command(BaseCommand):
 
     def _print(self, result: dict[str, Any], request: dict[str, Any], out: Path) -> None:
         words = _words()
-        ranking = rank(result, request["weights"], request["constraints"])
-        for line in feasible_words(feasibility(result), words):
+        advice = advise(result, request["weights"], request["constraints"])
+        ranking = advice["ranking"]
+        for line in feasible_words(advice["feasibility"], words):
             self.stdout.write(line)
         self.stdout.write("")
         rows = ranking_rows(result, ranking, words)
         for row in rows:
-            row["pause"] += f" ({row['stood']})" if row["stood"] else ""
+            for cell, more in (("skew", "band"), ("pause", "stood"), ("lag", "drain")):
+                row[cell] += f" ({row[more]})" if row[more] else ""
         table = [
             COLUMNS,
             *(
@@ -208,10 +226,13 @@ class Command(BaseCommand):
             self.stdout.write(
                 "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
             )
-        if sure := verdict_words(result, verdict(ranking), words):
+        if sure := verdict_words(result, advice["verdict"], words):
             self.stdout.write(f"\n{sure}")
         self.stdout.write(f"\n{head(result, ranking, words)['facts']}")
         self.stdout.write(words["define"])
+        for strategy in result["strategies"]:
+            if suits := suits_words(strategy, result["steps"], words):
+                self.stdout.write(f"{short_names(result['strategies'], words)[strategy['id']]}: {suits}")
         if left := unowned(result, words):
             self.stdout.write(left)
         said = notes(result)

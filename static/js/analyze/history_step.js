@@ -8,7 +8,7 @@ import { send } from "../base/requests.js";
 import { el } from "./el.js";
 import { render } from "./history_chart.js";
 
-const KINDS = ["join", "leave", "crash", "rejoin"], REST_MS = 200, RATES = ["rate", "consumer_rate"];
+const KINDS = ["join", "leave", "crash", "rejoin", "slow"], REST_MS = 200, RATES = ["rate", "consumer_rate"];
 const USUAL = [
   ["join"], ["join"], ["join"], ["join"], ["crash", "c3"], ["rejoin", "c3"], ["leave", "c8"], ["leave", "c7"],
   ["leave", "c6"], ["leave", "c5"],
@@ -32,11 +32,20 @@ export function createHistoryStep(form, { onChange }) {
       type: "text", class: "short", "data-part": "consumer", sayLabel: "history.who", maxlength: "32",
       value: change.consumer ?? "",
     });
+    const rate = el("input", {
+      type: "number", min: "1", step: "1", "data-part": "rate", sayLabel: "history.rate", value: change.rate ?? "",
+    });
+    const showRate = () => {
+      rate.hidden = what.value !== "slow";
+      rate.placeholder = say("history.rate");
+    };
+    what.addEventListener("change", showRate);
+    showRate();
     const at = el("input", {
       type: "number", min: "0", step: "1", "data-part": "at", sayLabel: "history.at", value: change.at ?? "",
     });
     const remove = el("button", { type: "button", class: "tool", onclick: () => take(item) }, "×");
-    const item = el("li", {}, el("span", { class: "num" }), what, who, at, remove);
+    const item = el("li", {}, el("span", { class: "num" }), what, who, rate, at, remove);
     list.append(item);
     number();
     showPlaces();
@@ -78,6 +87,7 @@ export function createHistoryStep(form, { onChange }) {
     return {
       kind: part("kind"), consumer: part("consumer") || null,
       at: form.elements.placed.checked ? placeOf(part("at")) : null,
+      ...(part("kind") === "slow" ? { rate: part("rate") === "" ? null : Number(part("rate")) } : {}),
     };
   });
 

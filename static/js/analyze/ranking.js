@@ -4,8 +4,8 @@
 import { page, say, speak, words } from "../base/chrome.js";
 import { rankingRows } from "./result.js";
 
-const CELLS = ["place", "score", "skew", "churn", "pause", "stood", "order", "why"];
-const LABELLED = ["skew", "churn", "pause", "order"];
+const CELLS = ["place", "score", "skew", "band", "churn", "pause", "stood", "lag", "drain", "order", "why"];
+const LABELLED = ["skew", "churn", "pause", "lag", "order"];
 
 export function createRanking(body, template, { onPick }) {
   const rows = new Map();
@@ -32,6 +32,11 @@ export function createRanking(body, template, { onPick }) {
       const stood = element.querySelector("[data-cell=stood]");
       stood.hidden = !text.stood;
       stood.title = say("rank.stood");
+      const band = element.querySelector("[data-cell=band]"), drain = element.querySelector("[data-cell=drain]");
+      band.hidden = !text.band;
+      band.title = text.band_title;
+      drain.hidden = !text.drain;
+      drain.title = say("rank.lag_title");
       element.querySelector("[data-cell=model]").textContent = text.model;
       element.querySelector("[data-cell=name]").textContent = text.name;
       speak(element.querySelector("[data-cell=document]"), "rank.document");

@@ -89,6 +89,7 @@ export function rankingRows(result, ranking, words) {
       place: place === null ? NONE : String(place), id, model, name, document: Boolean(strategy.document),
       score: figure(score, 0), is_best: isBest, is_excluded: excluded.length > 0, bar: halfUp(score ?? 0, 1),
       skew: scored("skew", totals.skew), churn: scored("churn", totals.churn),
+      ...bandWords(strategy.luck, words), lag: figure(totals.lag_peak, 0), drain: drainWords(totals, words),
       pause: scored("pause", totals.waited_share), stood: stoodWords(totals.pause_partition_s, words),
       order: scored("order", totals.order_share), why: reasonWords(why, names, words),
     };
@@ -98,6 +99,28 @@ export function rankingRows(result, ranking, words) {
 // The total time that partitions were paused; nothing where there are none.
 export const stoodWords = (partitionSeconds, words) =>
   partitionSeconds === null || partitionSeconds === undefined ? "" : seconds(Math.floor(partitionSeconds * 1e6), words);
+
+// The spread of a skew over what chance decides, and what that is; nothing where chance decides nothing.
+const bandWords = (luck, words) => ({
+  band: luck ? `${figure(luck.low, 1)}–${figure(luck.high, 1)}` : "",
+  band_title: luck ? speaker(words)(`rank.band.${luck.of}`, { draws: luck.draws }) : "",
+});
+
+// The longest time until the backlog of a change was worked off; nothing where it was not measured.
+function drainWords({ undrained, drain_s: drained }, words) {
+  if (undrained) return words["rank.lag_never"];
+  return drained === null || drained === undefined ? "" : seconds(Math.floor(drained * 1e6), words);
+}
+
+// The partition counts that suit a group of the most consumers; nothing where there are none to choose.
+export function suitsWords({ luck }, steps, words) {
+  if (!luck?.suits.length) return "";
+  const say = speaker(words);
+  return say("use.suits", {
+    consumers: Math.max(...steps.map(({ members }) => members.length)), count: luck.suits.length,
+    counts: luck.suits.join(say("list.comma")), skew: figure(luck.suits_skew, 2),
+  });
+}
 
 // A term's figure as it is read: ratios with two digits, shares in percent, none of all a plain 0, a dash where it does
 // not apply.
@@ -144,7 +167,11 @@ function brokenWords({ code, params }, words) {
   if (code === "keeps_order") {
     return say(`${name}${isOwned ? "" : "_unowned"}`, { count, value: scored("order", value) });
   }
-  if (code === "keeps_up") return say(`${name}${count > 1 ? "_many" : ""}`, { ...params, gets: figure(gets, 1) });
+  if (code === "wait_s_max") return say(name, { ...params, value: percent(value, 1) });
+  if (code === "keeps_up") {
+    const kind = params.consumer === null ? "_together" : count > 1 ? "_many" : "";
+    return say(`${name}${kind}`, { ...params, gets: figure(gets, 1) });
+  }
   if (value === undefined) return say(name, params);
   return say(`${name}${value === null ? "_never" : ""}`, {
     ...params, value: figure(value, code === "skew_max" ? 2 : 1),

@@ -25,7 +25,9 @@ export function createStrategiesStep({ onChange }) {
   function row(family) {
     const id = `${family.model}.${family.algorithm}`;
     const box = el("input", { type: "checkbox", name: "strategy", value: id, id: `pick-${id}` });
-    const label = family.algorithm === "queue" ? "strategy.rabbitmq.queue.short" : `${id}`;
+    // The server's range is called Range as well, and a queue has no algorithm.
+    const isNamed = family.algorithm === "queue" || family.algorithm.startsWith("server_");
+    const label = isNamed ? `strategy.${id}.short` : id;
     const params = family.params.map(({ name, default: usual, min, max }) =>
       el(
         "label",

@@ -21,7 +21,7 @@ import { createDelete } from "./delete_study.js";
 import { follow, isOver } from "./progress.js";
 import { showProgress } from "./progress_panel.js";
 import { createRanking } from "./ranking.js";
-import { head, shortNames, strategyWords, unowned, verdictWords } from "./result.js";
+import { head, shortNames, strategyWords, suitsWords, unowned, verdictWords } from "./result.js";
 import { createTakeCharts } from "./take_charts.js";
 import { createWeights } from "./weights.js";
 
@@ -173,6 +173,8 @@ function showUse() {
   const strategy = result.strategies.find(({ id }) => id === picked);
   const { model, name } = strategyWords(strategy, words());
   $("use-of").textContent = `${model} ${name}`;
+  $("use-suits").textContent = suitsWords(strategy, result.steps, words());
+  $("use-suits").hidden = !$("use-suits").textContent;
   $("use-excluded").hidden = !ranking.some(({ id, excluded }) => id === picked && excluded.length);
   $("use").replaceChildren(...strategy.config.map(({ file, lines, for: versions }) => {
     const block = $("use-file").content.firstElementChild.cloneNode(true);

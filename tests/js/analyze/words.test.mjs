@@ -49,7 +49,8 @@ test("the headline names a winner only where there is one", () => {
   const { result } = context();
   const texts = { ...Object.fromEntries(["study.best", "study.best_equal", "study.one"].map((code) => [code, code])) };
   const sayable = new Proxy(texts, { get: (known, code) => known[code] ?? String(code), has: () => true });
-  assert.equal(head(result, result.ranking, sayable).title, "study.best");
+  const alone = result.ranking.map((entry, place) => ({ ...entry, is_best: place === 0 }));
+  assert.equal(head(result, alone, sayable).title, "study.best");
   const equal = result.ranking.map((entry) => ({ ...entry, is_best: true }));
   assert.equal(head(result, equal, sayable).title, "study.best_equal");
   const level = result.ranking.map((entry, place) => ({ ...entry, is_best: place < 2 }));

@@ -20,7 +20,7 @@ export const symbolOf = (place) => SYMBOLS[Math.floor((place - 1) / HUES) % SYMB
 // "after c6 joined", for titles and the choice of a step.
 export function stepWords(step, say) {
   if (step.kind === "start") return say("step.start", { count: step.members.length });
-  return say(`step.${step.kind}`, { consumer: step.consumer });
+  return say(`step.${step.kind}`, { consumer: step.consumer, rate: step.rate });
 }
 
 export const stepChoice = (step, say) =>

@@ -1,0 +1,69 @@
+"""A study without Spark: keys with their counts, through the pipeline's own routing, timed runs and tables, to the
+result that `result_json` reads."""
+
+import pyarrow as pa
+
+from broker_core.lab.workload.weighted_keys import KeysWorkload
+from broker_core.pipeline.group_tasks import COUNTED_SCHEMA
+from broker_core.pipeline.hot_keys import HotKey, KeyProfile
+from broker_core.pipeline.members import history_check, history_steps
+from broker_core.pipeline.result import VERSION, result_json, write_result
+from broker_core.pipeline.routing import route_counts
+from broker_core.pipeline.strategies import strategies_parse
+from broker_core.pipeline.study_request import study_check
+from broker_core.pipeline.study_tables import study_tables
+from broker_core.pipeline.timed import timed_run, timetable
+
+
+class Counted:
+    """A workload whose keys are counted already: nothing of it is read."""
+
+    records = None
+
+
+def pure_study(folder, keys, strategies, history, *, rate=None, consumer_rate=None, is_timed=False):
+    """keys: [(text, records), ...]. is_timed: with the lab's lanes; without, what takes time is not measured."""
+    service = {name: value for name, value in (("rate", rate), ("consumer_rate", consumer_rate)) if value}
+    request = study_check(
+        {
+            "source": {"kind": "uniform", "keys": len(keys), "records": 1_000, "seed": 7},
+            "strategies": strategies,
+            "history": history,
+            "service": {**service, "records_max": 3_000},
+        }
+    )
+    steps, chosen = history_steps(history_check(history)), strategies_parse(strategies)
+    hottest = sorted(keys, key=lambda pair: (-pair[1], pair[0]))
+    profile = KeyProfile([HotKey(key.encode(), count, 0) for key, count in hottest[:1_000]], [])
+    columns = [
+        [key.encode() for key, _ in keys],
+        [0] * len(keys),
+        [count for _, count in keys],
+        [0] * len(keys),
+    ]
+    counted = pa.table(dict(zip(COUNTED_SCHEMA.names, columns, strict=True)), schema=COUNTED_SCHEMA)
+    known = {"seed": request["seed"], "topic": request["topic"]}
+    counts = route_counts(Counted(), chosen, steps, counted=[counted], **known)
+    asked = request["service"]
+    table = timetable(steps, asked["rate"], asked["consumer_rate"], asked["records_max"])
+    workload = KeysWorkload(
+        table.rate, request["seed"], "cases", [(key.encode(), count) for key, count in keys], 0
+    )
+    timed = [
+        timed_run(strategy.lane_spec(topic=request["topic"]), steps, table, workload, request["seed"])
+        if is_timed
+        else None
+        for strategy in chosen
+    ]
+    tables, described = study_tables(counts, steps, timed, profile, is_exact=False, **known)
+    manifest = {
+        "version": VERSION,
+        "name": "case",
+        "request": request,
+        "workload": {"records": counts.records, "keys": counts.keys, "no_key": counts.no_key},
+        "steps": [step.to_json() for step in steps],
+        "strategies": described,
+    }
+    folder.mkdir(exist_ok=True)
+    write_result(folder, manifest, tables, {})
+    return result_json(folder)
