@@ -37,7 +37,6 @@ export function createHistoryStep(form, { onChange }) {
     });
     const showRate = () => {
       rate.hidden = what.value !== "slow";
-      rate.placeholder = say("history.rate");
     };
     what.addEventListener("change", showRate);
     showRate();
