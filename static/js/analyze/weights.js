@@ -8,7 +8,8 @@ import { clearErrors, showErrors } from "../base/field_errors.js";
 import { ask } from "../base/requests.js";
 
 const REST_MS = 120;
-const TERMS = ["skew", "churn", "pause", "order"], BOUNDS = ["wait_s_max", "wait_percent_max", "drain_s_max", "skew_max"];
+const TERMS = ["skew", "churn", "pause", "order"];
+const BOUNDS = ["wait_s_max", "wait_percent_max", "drain_s_max", "skew_max"];
 const ANSWERS = ["keeps_order", "keeps_up", "no_idle"];
 
 // onRanking is given the server's answer: { weights, constraints, ranking, verdict }.
