@@ -57,6 +57,7 @@ READERS = (
     "{file}: there is no column {name}; the columns are {columns}",
     "{file}: the text is UTF-16; save it as UTF-8",
     "{file}: was removed while it was being read",
+    "{file}: the archive holds {count} files; a zip is read if it holds one",
     "{file}: the batch at {position} is damaged: {reason}",
     "{file}: the row in line {line} is longer than {bytes} bytes",
     (

@@ -151,7 +151,7 @@ def test_somebody_elses_file_is_unknown() -> None:
             b"Obj\x01" + bytes(90),
             "x.avro",
             "is an Avro file: write it as Parquet, or as JSON lines with avro-tools tojson",
-        ),  # fmt: skip
+        ),
         (b"k,v\ra,1\r", "x.csv", "line ends must be LF or CRLF"),
     ],
 )

@@ -27,7 +27,6 @@ from broker_core.pipeline.sources.text_kernels import copy_fields, new_tables, s
 
 HEADER_BYTES_MAX = 1 << 20
 COLUMNS_MAX = 10_000
-LINE_ENDS = "line ends must be LF or CRLF"
 _QUOTED = re.compile(rb'"(?:[^"]|"")*"')
 _STAMPS = (
     ("timestamp", re.compile(rb"(CreateTime|LogAppendTime):-?\d+|NO_TIMESTAMP|NoTimestampType:-?\d+")),
@@ -89,7 +88,7 @@ def csv_columns(path: Path, dialect: Dialect) -> list[str]:
     try:
         first = first_row(head, dialect)
     except BareReturns:
-        raise CommandError("source.path", LINE_ENDS) from None
+        raise CommandError("source.path", "line ends must be LF or CRLF") from None
     if first is None:
         raise CommandError("source.path", "the file is empty")
     if dialect.header and len(head) == HEADER_BYTES_MAX and b"\n" not in head:
@@ -129,7 +128,7 @@ def csv_header(path: Path, dialect: Dialect) -> list[str] | None:
                 if first is not None or is_whole:
                     return column_names(first, dialect) if dialect.header and first is not None else None
     except BareReturns:
-        raise SourceFailed(f"{{file}}: {LINE_ENDS}", file=path.name) from None
+        raise SourceFailed("{file}: line ends must be LF or CRLF", file=path.name) from None
     return None
 
 

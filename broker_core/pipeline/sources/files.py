@@ -17,7 +17,6 @@ from broker_core.errors import CommandError, Names
 from broker_core.pipeline.sources.encodings import BOM, UTF16_MARKS
 from broker_core.pipeline.sources.rows import SourceFailed
 from broker_core.pipeline.sources.unpacked import (
-    MANY_INSIDE,
     PACKED,
     UNPACK_ERRORS,
     ManyInside,
@@ -39,7 +38,6 @@ ENDINGS = {
     "parquet": (".parquet", ".parq"),
 }
 FIRST_ROW_TOO_LONG = "the first row is longer than {bytes} bytes, so its columns cannot be shown"
-UTF16 = "the text is UTF-16; save it as UTF-8"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +101,7 @@ def head_of(path: Path, size: int, encoding: str = "utf-8") -> bytes:
     for UTF-16 that is read as something else."""
     head = raw_head(path, size, encoding)
     if head.startswith(UTF16_MARKS):
-        raise CommandError("source.path", UTF16)
+        raise CommandError("source.path", "the text is UTF-16; save it as UTF-8")
     return head.removeprefix(BOM)
 
 
@@ -113,7 +111,9 @@ def raw_head(path: Path, size: int, encoding: str = "utf-8") -> bytes:
         with open_bytes(path, encoding) as file:
             return file.read(size)
     except ManyInside as error:
-        raise CommandError("source.path", MANY_INSIDE, count=error.count) from error
+        raise CommandError(
+            "source.path", "the archive holds {count} files; a zip is read if it holds one", count=error.count
+        ) from error
     except UNPACK_ERRORS as error:
         raise CommandError("source.path", "cannot be read: {reason}", reason=str(error)[:200]) from error
 
@@ -174,7 +174,7 @@ class PartReader:
                     is_final = not more
                     data = rest + more
                     if position == 0 and data.startswith(UTF16_MARKS):
-                        raise SourceFailed(f"{{file}}: {UTF16}", file=name)
+                        raise SourceFailed("{file}: the text is UTF-16; save it as UTF-8", file=name)
                     begin = len(BOM) if position == 0 and data.startswith(BOM) else 0
                     limit = len(data) if part.end < 0 else min(len(data), part.end - position)
                     self._consumed, self._line = begin, line
@@ -190,7 +190,11 @@ class PartReader:
                             bytes=ROW_BYTES_MAX,
                         )
         except ManyInside as error:
-            raise SourceFailed(f"{{file}}: {MANY_INSIDE}", file=name, count=error.count) from error
+            raise SourceFailed(
+                "{file}: the archive holds {count} files; a zip is read if it holds one",
+                file=name,
+                count=error.count,
+            ) from error
         except UNPACK_ERRORS as error:
             raise SourceFailed("{file}: {reason}", file=name, reason=str(error)[:200]) from error
 

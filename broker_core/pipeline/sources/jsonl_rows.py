@@ -19,18 +19,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json as pj
 
-from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.pipeline.sources.dialect import Dialect
 from broker_core.pipeline.sources.encodings import CP1252, UTF_8
-from broker_core.pipeline.sources.files import Block, Part, PartReader, head_of
+from broker_core.pipeline.sources.files import Block, Part, PartReader
 from broker_core.pipeline.sources.json_exact import ExactReader
-from broker_core.pipeline.sources.json_layout import LINES, VALUES, layout_of
-from broker_core.pipeline.sources.json_paths import HEAD_BYTES, columns_in, head_objects, json_paths
+from broker_core.pipeline.sources.json_layout import LINES, VALUES
+from broker_core.pipeline.sources.json_paths import columns_in, head_objects, json_paths
 from broker_core.pipeline.sources.json_values import split_values
 from broker_core.pipeline.sources.rows import Columns, rows_batch, wanted_columns
 
-LINE_ENDS = "line ends must be LF or CRLF"
 EXACT_ROWS = 256
 """So few lines are not worth a try with Arrow."""
 REFUSALS_MAX = 8
@@ -38,18 +36,8 @@ REFUSALS_MAX = 8
 
 
 def jsonl_columns(path: Path, encoding: str = UTF_8, layout: str = LINES) -> list[str]:
-    """What can be named of the objects in the file's first megabyte, in order of appearance; [] where none is an object.
-
-    Raises CommandError at source.path for objects between carriage returns alone.
-    """
-    head = head_of(path, HEAD_BYTES, encoding).strip()
-    if (
-        layout == LINES
-        and b"\n" not in head
-        and b"\r" in head
-        and layout_of(head.partition(b"\r")[0]) == LINES
-    ):
-        raise CommandError("source.path", LINE_ENDS)
+    """What can be named of the objects in the file's first megabyte, in order of appearance; [] where none is an
+    object. Raises CommandError at source.path as `head_of` does."""
     return columns_in(head_objects(path, encoding, layout))
 
 

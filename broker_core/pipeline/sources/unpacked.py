@@ -21,7 +21,6 @@ PACKED = {GZIP_MARK: ".gz", BZIP2_MARK: ".bz2", ZSTD_MARK: ".zst", ZIP_MARK: ".z
 """First bytes of a packed file, and how its name ends."""
 UNPACK_ERRORS = (OSError, EOFError, zlib.error, zipfile.BadZipFile, ValueError)
 """What reading a damaged file raises; Arrow's errors are ValueError or OSError."""
-MANY_INSIDE = "the archive holds {count} files; a zip is read if it holds one"
 _MARK_BYTES = 4
 
 
@@ -29,7 +28,7 @@ class ManyInside(OSError):
     """An archive of several files, or of none."""
 
     def __init__(self, count: int) -> None:
-        super().__init__(MANY_INSIDE.format(count=count))
+        super().__init__(f"the archive holds {count} files")
         self.count = count
 
 
