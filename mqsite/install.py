@@ -1,4 +1,4 @@
-"""Make .venv hold exactly what the lock says, convert the flights, begin to prepare studies: `python3 -I
+"""Make .venv hold exactly what the lock says, with the command `highwater`, convert the flights, begin to prepare studies: `python3 -I
 mqsite/install.py [--dev]`.
 
 Run by whatever Python the machine has, so it uses the standard library alone and no syntax newer than Python
@@ -8,6 +8,7 @@ every hash of the lock.
 
 import hashlib
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -41,8 +42,19 @@ def main(arguments):
     if subprocess.call([PYTHON, "-m", "broker_core.lab.workload.flights_table"], cwd=ROOT) != 0:
         return 1
     stamp(name)
+    command()
     prepare_studies()
     return 0
+
+
+def command():
+    """`highwater` beside the Python that has all that it needs."""
+    path = os.path.join(VENV, "bin", "highwater")
+    with open(path, "w") as file:
+        file.write(
+            f'#!/bin/sh\nPYTHONPATH={shlex.quote(ROOT)} exec {shlex.quote(PYTHON)} -m broker_core.serve "$@"\n'
+        )
+    os.chmod(path, 0o755)
 
 
 def has_classes():

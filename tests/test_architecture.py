@@ -206,6 +206,8 @@ HOLDS = {
     "who elects a partition's leader": "def elect_leader",
     "where is a batch written to the log, byte for byte": "def encode_batch",
     "where are a TubeMQ master's rules": "def refusal",
+    "what does a real client's socket say to the broker": "class Remote",
+    "when may an answer leave for a real client": "def turn",
     "where does a new exchange type go": "EXCHANGE = Direct",
     "why does a RabbitMQ queue grow": "def growing",
     "who gives a RabbitMQ message to a consumer": "def dispatch",

@@ -15,6 +15,7 @@ import msgspec
 
 from broker_core.conformance.pulsar import Check, checked
 from broker_core.conformance.result import CaseResult
+from broker_core.rabbitmq.connection import FRAME_SIZE_MIN
 from broker_core.rabbitmq.values import type_of
 from broker_core.wire.amqp import frames
 from broker_core.wire.amqp.content import read_header, read_properties, write_header
@@ -126,7 +127,7 @@ def _stream(side: str, raws: list[bytes], has_header: bool) -> Iterator[Check]:
     wanted = sum(frame.kind in (frames.METHOD, frames.HEARTBEAT) for frame in read)
     yield f"{side}: methods", wanted, len(received)
     yield f"{side}: bytes of bodies", sum(bodies), sum(len(content.body) for content in contents)
-    frame_max = max(max(bodies, default=0) + frames.EMPTY_FRAME_SIZE, frames.FRAME_MIN_SIZE)
+    frame_max = max(max(bodies, default=0) + frames.EMPTY_FRAME_SIZE, FRAME_SIZE_MIN)
     again: list[bytes] = []
     for _, method in received:
         again += _split(encode(method, frame_max if hasattr(method, "message") else 0))

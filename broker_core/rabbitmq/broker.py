@@ -70,7 +70,7 @@ class Broker(BrokerBase):
             if self.alarms and type(message) is BasicPublish and connection in self.connections:
                 self.block(known, connection, out)
         elif type(message) is Opened:
-            self.connections[connection] = Connection(message.peer, now_us)
+            self.connections[connection] = Connection(message.peer, now_us, self.state.heartbeat_us)
             out.deadline(f"heartbeat:{connection}", now_us + self.state.heartbeat_us)
             out.send(connection, m.ConnectionStart(server_properties=SERVER_PROPERTIES))
         elif type(message) is Closed:
@@ -197,13 +197,13 @@ class Broker(BrokerBase):
     def look_for_signs_of_life(self, connection: int, now_us: int, out: Outbox) -> None:
         known = self.connections[connection]
         if not known.look():
-            out.deadline(f"heartbeat:{connection}", now_us + self.state.heartbeat_us)
+            out.deadline(f"heartbeat:{connection}", now_us + known.heartbeat_us)
             return
         out.blame_silence(connection)
         out.tell(
             "rabbitmq.connection.missed_heartbeats",
             "rabbitmq.heartbeat.two_silent_checks",
-            {"heartbeat_us": self.state.heartbeat_us},
+            {"heartbeat_us": known.heartbeat_us},
             {
                 "consumer": known.name,
                 "connection": connection,

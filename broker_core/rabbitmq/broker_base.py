@@ -48,7 +48,7 @@ class BrokerState:
     """connections: number -> connection. messages: those with content of their own. last_queue: numbers of queues given
     so far.
 
-    redelivered: messages sent a second time so far. heartbeat_us: the interval both sides agreed on.
+    redelivered: messages sent a second time so far. heartbeat_us: the interval that the server offers.
     consumer_timeout_us: how long a delivery may wait for its acknowledgement, None: for ever. alarms: resources that
     are short, for which publishers wait. stopped_us: of a server that is down, until when its disk has taken writes.
     trace: the last methods of a connection, while an operator wants them. kept: section of a definitions file -> its rows

@@ -18,9 +18,11 @@ from typing import Any
 import msgspec
 
 from broker_core.rabbitmq.channel import Channel
-from broker_core.rabbitmq.methods import Method
+from broker_core.rabbitmq.methods import HEARTBEAT_US, Method
 
 SILENT_CHECKS_MAX = 2
+FRAME_SIZE_MIN = 4_096
+"""What a side may send before both have agreed on more; no client may ask for less."""
 STARTING, TUNING, OPENING, RUNNING = "starting", "tuning", "opening", "running"
 
 
@@ -37,13 +39,15 @@ class Held(deque[Any]):
 
 @dataclass(slots=True)
 class Connection:
-    """name: of the client's program. since_us: opened at; the looks are counted from here. was_heard: since
+    """name: of the client's program. since_us: opened at; the looks are counted from here, or from tune-ok where the
+    client asked for another interval than the server's. heartbeat_us: between two looks, 0 for none. was_heard: since
     the last look. silent: looks in a row that found nothing. capabilities: that the client announced and that are
     true. closing: channels that the broker closed with an exception, until the client's channel.close-ok.
     has_published: so that an alarm concerns it. is_blocked: it is not read; held: what came meanwhile."""
 
     name: str
     since_us: int
+    heartbeat_us: int = HEARTBEAT_US
     state: str = STARTING
     user: str = ""
     vhost: str = ""

@@ -30,7 +30,7 @@ class ConnectionStart(_Method, tag="connection.start"):
 
 
 class ConnectionStartOk(_Method, tag="connection.start-ok"):
-    """response: of PLAIN, `\\0user\\0password`."""
+    """response: `\\0user\\0password`; of AMQPLAIN, too, whose table the codec reads."""
 
     client_properties: Table = {}
     mechanism: str = "PLAIN"
@@ -416,6 +416,15 @@ class Heartbeat(_Method, tag="heartbeat"):
     """The frame that says no more than that the peer is there. Not a method on the wire."""
 
 
+class Unreadable(_Method, tag="unreadable"):
+    """A peer's bytes are none of the protocol; 0: the connection just ends. Not a method on the wire."""
+
+    reply_code: int = 0
+    reply_text: str = ""
+    class_id: int = 0
+    method_id: int = 0
+
+
 Method = (
     ConnectionStart | ConnectionStartOk | ConnectionSecure | ConnectionSecureOk | ConnectionTune | ConnectionTuneOk
     | ConnectionOpen | ConnectionOpenOk | ConnectionClose | ConnectionCloseOk | ConnectionBlocked
@@ -429,7 +438,7 @@ Method = (
     | BasicReturn | BasicDeliver | BasicGet | BasicGetOk | BasicGetEmpty | BasicAck | BasicReject
     | BasicRecoverAsync | BasicRecover | BasicRecoverOk | BasicNack
     | ConfirmSelect | ConfirmSelectOk | TxSelect | TxSelectOk | TxCommit | TxCommitOk | TxRollback | TxRollbackOk
-    | Heartbeat
+    | Heartbeat | Unreadable
 )  # fmt: skip
 
 HEARTBEAT_US = 60 * SECOND_US

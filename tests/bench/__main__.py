@@ -24,6 +24,7 @@ ORDER = (
     "assignors",
     "ring",
     "amqp",
+    "clients",
     "rabbitmq",
     "subscriptions",
     "core",

@@ -20,6 +20,7 @@ SIZES: dict[str, dict[str, Any]] = {
     "room": {"ATTENDEES": 3, "DEAF": 1, "CLICKS": 2},
     "feed": {"CLIENTS": 4, "DEAF": 1, "SECONDS": 1, "LINGER_S": 1},
     "rabbitmq": {"MESSAGES": 500, "REPEATS": 1},
+    "clients": {"MESSAGES": 200, "EACH": 20, "BODIES": (100,), "STARTS": 1},
     "amqp": {"BINDINGS": 200, "KEYS": 200, "MATCHES": 2_000, "MESSAGES": 100, "REPEATS": 1},
     "tubemq": {"BROKERS": 2, "PARTITIONS": 50, "CLIENTS": 10, "ARRAY_KEYS": 5_000, "REPEATS": 1},
     "ring": {"CONSUMERS": 10, "REPEATS": 1, "RECORDS": 2_000},

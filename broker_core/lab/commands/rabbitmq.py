@@ -22,7 +22,6 @@ from broker_core.lab.messages import Sent
 from broker_core.lab.pieces import Stops
 from broker_core.lab.rabbitmq.facts import RabbitMqFacts
 from broker_core.lab.rabbitmq.importing import check_import, incoming
-from broker_core.lab.rabbitmq.loading import DEFAULT_VHOST
 from broker_core.lab.rabbitmq.programs import OPERATOR, import_definitions, login_now
 from broker_core.lab.rabbitmq.reading import BROKER
 from broker_core.lab.rabbitmq.topology import (
@@ -47,6 +46,7 @@ from broker_core.rabbitmq import operator as server
 from broker_core.rabbitmq.client import CHANNEL
 from broker_core.rabbitmq.client.operator import REQUEUE, SETTLES, Ask
 from broker_core.rabbitmq.definitions import LEFT_OUT, SECTIONS
+from broker_core.rabbitmq.loading import DEFAULT_VHOST
 from broker_core.rabbitmq.properties import Content, Properties
 
 MODEL = "rabbitmq"

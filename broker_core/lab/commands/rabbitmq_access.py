@@ -8,11 +8,11 @@ from typing import ClassVar
 from broker_core.errors import CommandError
 from broker_core.events import Cause, Json
 from broker_core.lab.commands.rabbitmq import ControlCommand, shaped
-from broker_core.lab.rabbitmq import loading
 from broker_core.lab.rabbitmq.facts import RabbitMqFacts
 from broker_core.lab.rabbitmq.reading import BROKER
 from broker_core.lab.rabbitmq.topology import ABSENT, DEFAULT_USER, flag, name, one_of, text
 from broker_core.lab.shared.lane import Lane
+from broker_core.rabbitmq import loading
 from broker_core.rabbitmq import operator as server
 from broker_core.rabbitmq.permissions import (
     CONFIGURE,

@@ -3,11 +3,11 @@ runs."""
 
 from __future__ import annotations
 
-from broker_core.lab.rabbitmq.loading import LOADER
 from broker_core.lab.rabbitmq.reading import BROKER
 from broker_core.lab.shared.facts import LaneFacts, facts_of_any
 from broker_core.lab.shared.lane import Lane
 from broker_core.rabbitmq.broker_base import BrokerState
+from broker_core.rabbitmq.loading import LOADER
 from broker_core.sim.slot import RUNNING
 
 

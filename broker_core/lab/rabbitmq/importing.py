@@ -11,13 +11,13 @@ import msgspec
 
 from broker_core.errors import CommandError
 from broker_core.events import Json
-from broker_core.lab.rabbitmq.loading import DEFAULT_VHOST, refused_rows
-from broker_core.lab.rabbitmq.lone_server import LoneServer
 from broker_core.lab.rabbitmq.topology import ROWS_MAX, definitions_in, name, table
 from broker_core.rabbitmq.arguments import OTHER_TYPES_ARGUMENTS
 from broker_core.rabbitmq.broker_base import BrokerState
 from broker_core.rabbitmq.definitions import LEFT_OUT, SECTIONS, Definitions
 from broker_core.rabbitmq.exchanges import EXCHANGE_TYPES
+from broker_core.rabbitmq.loading import DEFAULT_VHOST, refused_rows
+from broker_core.rabbitmq.lone_server import LoneServer
 
 OTHER_TYPES = ("quorum", "stream")
 PLUGINS = "x-"

@@ -18,7 +18,6 @@ from broker_core.lab.consumer import CRASHED, GONE, Consumer
 from broker_core.lab.pieces import Pieces
 from broker_core.lab.rabbitmq import own_topology
 from broker_core.lab.rabbitmq.crew import crews_of
-from broker_core.lab.rabbitmq.loading import DEFAULT_VHOST, LOADER
 from broker_core.lab.rabbitmq.narrator import RabbitMqNarrator
 from broker_core.lab.rabbitmq.path_ear import PathEar
 from broker_core.lab.rabbitmq.programs import (
@@ -42,6 +41,7 @@ from broker_core.rabbitmq.client.publisher import Declare, Publisher, PublisherS
 from broker_core.rabbitmq.client.worker import Retake, Settle, Subscribe, Worker, WorkerState
 from broker_core.rabbitmq.connection import SILENT_CHECKS_MAX
 from broker_core.rabbitmq.definitions import read_definitions
+from broker_core.rabbitmq.loading import DEFAULT_VHOST, LOADER
 from broker_core.rabbitmq.methods import BasicPublish
 from broker_core.sim.design import Design
 from broker_core.sim.program import Leave, Order, Program

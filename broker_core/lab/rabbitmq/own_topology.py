@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from broker_core.events import Json
-from broker_core.lab.rabbitmq.loading import DEFAULT_VHOST, allowed
 from broker_core.rabbitmq import methods as m
 from broker_core.rabbitmq.client.roles import ConsumerRole, Login, PublisherRole
 from broker_core.rabbitmq.definitions import Binding, Definitions, Exchange, Queue, declares, read_definitions
+from broker_core.rabbitmq.loading import DEFAULT_VHOST, allowed
 from broker_core.rabbitmq.values import Table, bare
 from broker_core.rabbitmq.vhost import DEFAULT_EXCHANGE, EXCHANGE, QUEUE
 

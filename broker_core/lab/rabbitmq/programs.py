@@ -6,13 +6,12 @@ import re
 
 from broker_core.events import Cause, Json
 from broker_core.lab.consumer import Consumer
-from broker_core.lab.rabbitmq import loading
 from broker_core.lab.rabbitmq.reading import BROKER
 from broker_core.lab.shared.lane import Lane
+from broker_core.rabbitmq import loading
 from broker_core.rabbitmq.broker_base import BrokerState
-from broker_core.rabbitmq.client.operator import Ask
 from broker_core.rabbitmq.client.roles import ConsumerRole, Login, OwnBinding, PublisherRole
-from broker_core.rabbitmq.definitions import Definitions, declares, read_definitions
+from broker_core.rabbitmq.definitions import Definitions, read_definitions
 
 PUBLISHER, OPERATOR = "publisher", "operator"
 NUMBER = re.compile(r"[0-9]+$")
@@ -80,16 +79,8 @@ def import_definitions(
     """Add what definitions hold to the server. what: the order in a person's words, None for the lab's beginning."""
     for order in (*loading.orders(definitions, what is not None), *loading.rights(definitions)):
         lane.world.order(BROKER, order, cause)
-    for vhost in loading.vhosts_of(definitions):
-        ask = Ask(
-            BROKER,
-            loading.loader(vhost),
-            declares(definitions, vhost),
-            {**(what or {}), "vhost": vhost},
-            is_silent=what is None,
-        )
-        if ask.methods:
-            lane.world.order(OPERATOR, ask, cause)
+    for ask in loading.asks(BROKER, definitions, what):
+        lane.world.order(OPERATOR, ask, cause)
 
 
 def login_now(state: BrokerState, user: str, vhost: str) -> Login:

@@ -11,12 +11,12 @@ from broker_core.errors import InvariantError
 from broker_core.events import Json
 from broker_core.lab.consumer import CRASHED, GONE, Consumer
 from broker_core.lab.rabbitmq.history import RabbitMqNotes
-from broker_core.lab.rabbitmq.loading import DEFAULT_VHOST
 from broker_core.lab.shared.in_flight import BUCKETS_KEPT_S
 from broker_core.rabbitmq import methods as m
 from broker_core.rabbitmq.broker_base import BrokerState
 from broker_core.rabbitmq.channel import Channel
 from broker_core.rabbitmq.connection import SILENT_CHECKS_MAX, Connection
+from broker_core.rabbitmq.loading import DEFAULT_VHOST
 from broker_core.rabbitmq.queues.classic import ClassicQueue
 from broker_core.rabbitmq.reply_codes import PRECONDITION_FAILED
 from broker_core.rabbitmq.restart import on_disk

@@ -20,9 +20,9 @@ from typing import Any
 from broker_core.errors import CommandError, Names
 from broker_core.events import Json
 from broker_core.lab.fields import refuse_unknown, whole
-from broker_core.lab.rabbitmq.loading import DEFAULT_VHOST, refused_rows
 from broker_core.rabbitmq.client.roles import ACKS, LATE
 from broker_core.rabbitmq.definitions import SECTIONS, Definitions, read_definitions, write_definitions
+from broker_core.rabbitmq.loading import DEFAULT_VHOST, refused_rows
 from broker_core.rabbitmq.properties import PERSISTENT
 
 ROWS_MAX = 128

@@ -9,10 +9,13 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Protocol
 
+import msgspec
+
+from broker_core.clock import SECOND_US
 from broker_core.rabbitmq import methods as m
 from broker_core.rabbitmq import reply_codes as codes
 from broker_core.rabbitmq.broker_base import BrokerBase
-from broker_core.rabbitmq.connection import OPENING, RUNNING, STARTING, TUNING, Connection
+from broker_core.rabbitmq.connection import FRAME_SIZE_MIN, OPENING, RUNNING, STARTING, TUNING, Connection
 from broker_core.rabbitmq.refusals import Refused, access_refused
 from broker_core.rabbitmq.values import bare
 from broker_core.sim.node import Outbox
@@ -25,6 +28,9 @@ SERVER_PROPERTIES = {
     },
     "product": "RabbitMQ", "version": "3.10.8",
 }  # fmt: skip
+
+
+MECHANISMS = ("AMQPLAIN", "PLAIN")
 
 
 class ConnectionHandler(Protocol):
@@ -50,7 +56,9 @@ def start_ok(
     _, _, name_and_password = method.response.partition("\0")
     name, _, password = name_and_password.partition("\0")
     user = broker.state.users.get(name)
-    if method.mechanism != "PLAIN" or user is None or user.password != password:
+    if method.mechanism not in MECHANISMS:
+        raise Refused(codes.COMMAND_INVALID, f"unknown authentication mechanism '{method.mechanism}'")
+    if user is None or user.password != password:
         if "authentication_failure_close" in known.capabilities:
             text = (
                 f"Login was refused using authentication mechanism {method.mechanism}. "
@@ -73,11 +81,35 @@ def tune_ok(
     now_us: int,
     out: Outbox,
 ) -> None:
-    """0 for no limit of the client's own."""
+    """The client may lower what the server offers; the interval of heartbeats is the client's, 0 for none.
+
+    Source: RabbitMQ 3.10 rabbit_reader:validate_negotiated_integer_value; not recorded.
+    """
     expect(known, TUNING)
-    if 0 < method.channel_max < known.channel_max:
-        known.channel_max = method.channel_max
+    offered = m.ConnectionTune()
+    negotiate("frame_max", FRAME_SIZE_MIN, offered.frame_max, method.frame_max)
+    negotiate("channel_max", 1, offered.channel_max, method.channel_max)
+    known.channel_max = method.channel_max
+    if method.heartbeat * SECOND_US != known.heartbeat_us:
+        known.heartbeat_us = method.heartbeat * SECOND_US
+        if method.heartbeat:
+            out.deadline(f"heartbeat:{connection}", now_us + known.heartbeat_us)
+        else:
+            out.cancel(f"heartbeat:{connection}")
     known.state = OPENING
+
+
+def negotiate(name: str, least: int, offered: int, asked: int) -> None:
+    """Raises Refused."""
+    is_low = asked and asked < least
+    if not is_low and 0 < asked <= offered:
+        return
+    detail = " (no limit)" if name == "channel_max" and not asked else ""
+    how, bound, limit = ("lower", "minimum", least) if is_low else ("higher", "maximum", offered)
+    raise Refused(
+        codes.NOT_ALLOWED,
+        f"negotiated {name} = {asked}{detail} is {how} than the {bound} allowed value ({limit})",
+    )
 
 
 def open_(
@@ -110,6 +142,16 @@ def heartbeat(
     broker: BrokerBase, known: Connection, connection: int, method: m.Heartbeat, now_us: int, out: Outbox
 ) -> None:
     """It was heard; that is all it says."""
+
+
+def unreadable(
+    broker: BrokerBase, known: Connection, connection: int, method: m.Unreadable, now_us: int, out: Outbox
+) -> None:
+    """Who has not opened a virtual host yet is just cut off. Source: RabbitMQ 3.10 rabbit_reader:handle_exception."""
+    if method.reply_code and known.state == RUNNING:
+        out.send(connection, m.ConnectionClose(*msgspec.structs.astuple(method)))
+    out.close(connection)
+    broker.drop(connection, "rabbitmq.connection.exception", now_us, out)
 
 
 def update_secret(
@@ -150,6 +192,7 @@ CONNECTION_HANDLERS: Mapping[type, ConnectionHandler] = MappingProxyType(
         m.ConnectionClose: close,
         m.ConnectionUpdateSecret: update_secret,
         m.Heartbeat: heartbeat,
+        m.Unreadable: unreadable,
         m.ConnectionStart: unexpected,
         m.ConnectionSecure: unexpected,
         m.ConnectionSecureOk: unexpected,

@@ -10,12 +10,11 @@ from __future__ import annotations
 from struct import Struct
 from typing import NamedTuple
 
+from broker_core.rabbitmq.connection import FRAME_SIZE_MIN
 from broker_core.wire.amqp.errors import RemoteProtocolError, frame_error
 
 METHOD, HEADER, BODY, HEARTBEAT = 1, 2, 3, 8
 FRAME_END, FRAME_END_BYTE = 0xCE, b"\xce"
-FRAME_MIN_SIZE = 4_096
-"""What a side may send before both have agreed on more."""
 EMPTY_FRAME_SIZE = 8
 PROTOCOL_HEADER = b"AMQP\x00\x00\x09\x01"
 
@@ -29,13 +28,14 @@ class Frame(NamedTuple):
 
 
 class FrameReader:
-    """Cuts what comes into frames, wherever it is cut.
+    """Cuts what comes into frames, wherever it is cut. Behind a refused one it goes on where the original does: after the
+    frame, or after the head of one that is too large.
 
     frame_max: size of a whole frame that the peer may send, 0 for any; it is refused by its head, before its payload
     is here, so that no claim of a size takes memory. expects_header: the peer begins with the protocol header.
     """
 
-    def __init__(self, frame_max: int = FRAME_MIN_SIZE, expects_header: bool = False) -> None:
+    def __init__(self, frame_max: int = FRAME_SIZE_MIN, expects_header: bool = False) -> None:
         self.frame_max = frame_max
         self.expects_header = expects_header
         self._data = bytearray()
@@ -58,14 +58,15 @@ class FrameReader:
         kind, channel, size = HEAD.unpack_from(data, at)
         # The original lets a payload have the size of a whole frame.
         if self.frame_max and size > self.frame_max:
+            self._at = at + HEAD.size
             raise frame_error(kind, b"", f"{{frame_too_large,{size},{self.frame_max - EMPTY_FRAME_SIZE}}}")
         end = at + HEAD.size + size
         if len(data) <= end:
             return None
         payload = bytes(data[at + HEAD.size : end])
+        self._at = end + 1
         if data[end] != FRAME_END:
             raise frame_error(kind, payload, f"{{invalid_frame_end_marker,{data[end]}}}")
-        self._at = end + 1
         return Frame(kind, channel, payload)
 
     def _take_header(self) -> bool:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from struct import Struct
 from typing import Any, NamedTuple
 
+from broker_core.rabbitmq.connection import FRAME_SIZE_MIN
 from broker_core.rabbitmq.methods import Heartbeat
 from broker_core.rabbitmq.properties import Content, Properties
 from broker_core.rabbitmq.reply_codes import INTERNAL_ERROR
@@ -25,7 +26,7 @@ from broker_core.wire.amqp.errors import (
     unexpected_frame,
 )
 from broker_core.wire.amqp.fields import read_fields
-from broker_core.wire.amqp.frames import BODY, FRAME_MIN_SIZE, HEADER, HEARTBEAT, METHOD, Frame, FrameReader
+from broker_core.wire.amqp.frames import BODY, HEADER, HEARTBEAT, METHOD, Frame, FrameReader
 from broker_core.wire.amqp.spec import BY_ID, Spec
 from broker_core.wire.amqp.tables import Malformed
 
@@ -54,7 +55,7 @@ class _Assembly:
 class Receiver:
     """What one side of a connection receives. frame_max, expects_header: as `FrameReader` has them."""
 
-    def __init__(self, frame_max: int = FRAME_MIN_SIZE, expects_header: bool = False) -> None:
+    def __init__(self, frame_max: int = FRAME_SIZE_MIN, expects_header: bool = False) -> None:
         self.frames = FrameReader(frame_max, expects_header)
         self._assemblies: dict[int, _Assembly] = {}
 
@@ -70,6 +71,10 @@ class Receiver:
     def forget_channel(self, channel: int) -> None:
         """The channel is closed: a message that it began will not be ended."""
         self._assemblies.pop(channel, None)
+
+    def forget_all(self) -> None:
+        """No message that has begun will be ended."""
+        self._assemblies.clear()
 
     def _frame(self, frame: Frame) -> Received | None:
         kind, channel, payload = frame

@@ -36,7 +36,16 @@ class Malformed(ValueError):
 def read_table(data: bytes, at: int, depth: int = 0) -> tuple[Table, int]:
     """Read a table with its size before it. Returns it and where it ends. Raises Malformed."""
     end = _end(data, at, depth)
-    at += 4
+    return _read_rows(data, at + 4, end, depth)
+
+
+def read_rows(data: bytes) -> Table:
+    """A table that has no size before it. Raises Malformed."""
+    table, _ = _read_rows(data, 0, len(data), 0)
+    return table
+
+
+def _read_rows(data: bytes, at: int, end: int, depth: int) -> tuple[Table, int]:
     table: Table = {}
     while at < end:
         size = data[at]

@@ -8,10 +8,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from broker_core.rabbitmq import methods as m
+from broker_core.rabbitmq.connection import FRAME_SIZE_MIN
 from broker_core.rabbitmq.properties import Content, Properties
 from broker_core.rabbitmq.values import same
 from broker_core.wire.amqp.errors import LocalProtocolError, RemoteProtocolError
-from broker_core.wire.amqp.frames import FRAME_MIN_SIZE, PROTOCOL_HEADER, write_frame
+from broker_core.wire.amqp.frames import PROTOCOL_HEADER, write_frame
 from broker_core.wire.amqp.receiver import Received, Receiver
 from broker_core.wire.amqp.sender import encode
 from broker_core.wire.amqp.spec import SPECS, Spec
@@ -99,7 +100,7 @@ def test_a_method_comes_back_as_it_was_sent(spec, data):
 
 
 def test_every_method_is_on_the_wire():
-    tags = {each.__struct_config__.tag for each in m.Method.__args__} - {"heartbeat"}
+    tags = {each.__struct_config__.tag for each in m.Method.__args__} - {"heartbeat", "unreadable"}
     assert set(SPECS) == tags
     for spec in SPECS.values():
         own = [name for name, _, is_reserved in spec.fields if not is_reserved]
@@ -129,7 +130,7 @@ def test_any_cut_of_the_bytes_gives_the_same_methods(methods, sizes):
 
 def test_messages_of_two_channels_may_mix_and_a_body_is_cut_at_frame_max():
     one, other = (m.BasicPublish(channel, "", "q", message=Content(body=b"x" * 9_000)) for channel in (1, 2))
-    raws = [encode(each, FRAME_MIN_SIZE) for each in (one, other)]
+    raws = [encode(each, FRAME_SIZE_MIN) for each in (one, other)]
     frames: list[list[bytes]] = []
     for raw in raws:
         frames.append([])
@@ -139,10 +140,10 @@ def test_messages_of_two_channels_may_mix_and_a_body_is_cut_at_frame_max():
             raw = raw[size:]
     assert [len(frame) for frame in frames[0]] == [18, 22, 4_096, 4_096, 832]
     mixed = b"".join(frame for pair in zip(*frames, strict=True) for frame in pair)
-    assert received(mixed, FRAME_MIN_SIZE) == [(1, one), (2, other)]
+    assert received(mixed, FRAME_SIZE_MIN) == [(1, one), (2, other)]
 
 
-def refusal(data: bytes, frame_max: int = FRAME_MIN_SIZE) -> tuple[int, str, int, int]:
+def refusal(data: bytes, frame_max: int = FRAME_SIZE_MIN) -> tuple[int, str, int, int]:
     with pytest.raises(RemoteProtocolError) as refused:
         received(data, frame_max)
     error = refused.value

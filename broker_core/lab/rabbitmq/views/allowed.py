@@ -9,11 +9,11 @@ from types import MappingProxyType
 
 import msgspec
 
-from broker_core.lab.rabbitmq.lone_server import LoneServer
 from broker_core.rabbitmq import methods as m
 from broker_core.rabbitmq import reply_codes as codes
 from broker_core.rabbitmq.client import CHANNEL
 from broker_core.rabbitmq.client.roles import Login
+from broker_core.rabbitmq.lone_server import LoneServer
 from broker_core.rabbitmq.permissions import User
 from broker_core.rabbitmq.properties import Content, Properties
 from broker_core.rabbitmq.vhost import PREDECLARED, Vhost, made

@@ -14,13 +14,13 @@ import msgspec
 from broker_core.errors import CommandError, Names
 from broker_core.events import Json
 from broker_core.lab.rabbitmq.importing import stand_in
-from broker_core.lab.rabbitmq.loading import DEFAULT_VHOST
 from broker_core.lab.rabbitmq.views.allowed import OPERATIONS, Asked, refusal_of
 from broker_core.lab.rabbitmq.views.tried_message import try_message
 from broker_core.lab.rabbitmq.views.way import WayFinder
 from broker_core.rabbitmq.definitions import LEFT_OUT, read_definitions, write_definitions
 from broker_core.rabbitmq.exchanges import EXCHANGE_TYPES
 from broker_core.rabbitmq.json_table import json_of_table
+from broker_core.rabbitmq.loading import DEFAULT_VHOST
 from broker_core.rabbitmq.permissions import Permission, TopicPermission, User
 from broker_core.rabbitmq.values import Table
 

@@ -10,7 +10,6 @@ import msgspec
 
 from broker_core.events import Json
 from broker_core.lab.rabbitmq.crew import connection_of, crews_of
-from broker_core.lab.rabbitmq.loading import LOADER
 from broker_core.lab.rabbitmq.reading import BROKER, RabbitMqReading
 from broker_core.lab.rabbitmq.views.growth import growing, is_delay, is_full
 from broker_core.lab.rabbitmq.views.topology import (
@@ -30,6 +29,7 @@ from broker_core.rabbitmq.arguments import REJECT_PUBLISH_DLX
 from broker_core.rabbitmq.broker_base import BrokerState
 from broker_core.rabbitmq.client.publisher import PublisherState, Publishing
 from broker_core.rabbitmq.client.worker import WorkerState
+from broker_core.rabbitmq.loading import LOADER
 from broker_core.rabbitmq.queues.classic import EXPIRED, MAXLEN, REJECTED, ClassicQueue
 from broker_core.rabbitmq.queues.consumers import Consumer
 from broker_core.rabbitmq.vhost import Vhost

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from broker_core.lab.rabbitmq.lone_server import LoneServer
+from broker_core.events import Json
 from broker_core.rabbitmq import methods as m
 from broker_core.rabbitmq import operator as server
+from broker_core.rabbitmq.client.operator import Ask
 from broker_core.rabbitmq.client.roles import Login
 from broker_core.rabbitmq.definitions import Definitions, User, declares
+from broker_core.rabbitmq.lone_server import LoneServer
 from broker_core.rabbitmq.permissions import Permission, TopicPermission
 
 DEFAULT_VHOST = "/"
@@ -54,6 +56,21 @@ def vhosts_of(definitions: Definitions) -> list[str]:
     vhosts = [row.vhost for row in definitions.exchanges]
     vhosts += [row.vhost for row in definitions.queues] + [row.vhost for row in definitions.bindings]
     return list(dict.fromkeys(vhosts))
+
+
+def asks(broker: str, definitions: Definitions, what: Json | None = None) -> Iterator[Ask]:
+    """What an operator's client sends the broker then. what: the order in a person's words, None: nothing is
+    reported."""
+    for vhost in vhosts_of(definitions):
+        ask = Ask(
+            broker,
+            loader(vhost),
+            declares(definitions, vhost),
+            {**(what or {}), "vhost": vhost},
+            is_silent=what is None,
+        )
+        if ask.methods:
+            yield ask
 
 
 def rows_of(definitions: Definitions) -> Iterator[tuple[str, int, str, m.Method]]:

@@ -1,0 +1,146 @@
+"""`highwater serve`: a RabbitMQ server for real clients, on this machine alone unless told otherwise.
+
+    highwater serve --amqp 5672 [--amqps PORT --certificate FILE --key FILE] [--host 127.0.0.1]
+                    [--definitions FILE] [--seed N] [--journal FILE] [--json]
+    highwater replay FILE
+
+`serve` prints one line when it is ready, and runs until it is interrupted. `replay` runs a journal again and says whether
+every answer is the same: exit code 0, or 1 where one is another.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import signal
+import ssl
+import sys
+from pathlib import Path
+
+from broker_core.errors import CommandError
+from broker_core.events import Json
+from broker_core.serve.journal import Began, Journal
+from broker_core.serve.replay import replay
+from broker_core.serve.run import Define, Run
+from broker_core.serve.server import Server, epoch_us
+
+DIFFERS, REFUSED = 1, 2
+
+
+def main(arguments: list[str] | None = None) -> int:
+    options = _options(arguments)
+    try:
+        if options.command == "replay":
+            return _replay(options.file)
+        return asyncio.run(_serve(options))
+    except CommandError as error:
+        print(f"highwater: {error}", file=sys.stderr)
+        return REFUSED
+
+
+def _options(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="highwater", description="A message broker for real clients, to replay."
+    )
+    commands = parser.add_subparsers(dest="command", required=True)
+    serve = commands.add_parser("serve", help="a RabbitMQ server for real clients")
+    add = serve.add_argument
+    add("--amqp", type=_port, default=5672, metavar="PORT", help="of AMQP 0-9-1; 0: any that is free")
+    add("--amqps", type=_port, metavar="PORT", help="with TLS, too; needs --certificate and --key")
+    add("--certificate", type=Path, metavar="FILE", help="the server's, as PEM")
+    add("--key", type=Path, metavar="FILE", help="its private key, as PEM")
+    add("--host", default="127.0.0.1", help="address to listen on; by default only this machine's")
+    add("--definitions", type=Path, metavar="FILE", help="definitions as RabbitMQ exports them")
+    add("--seed", type=int, default=0, metavar="N", help="what names that the server makes follow from")
+    add("--journal", type=Path, metavar="FILE", help="keep the run in a new file, to replay it")
+    add("--json", action="store_true", help="print the ready line as JSON")
+    again = commands.add_parser("replay", help="run a journal again and compare every answer")
+    again.add_argument("file", type=Path, metavar="FILE")
+    return parser.parse_args(arguments)
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or int(text) > 65_535:
+        raise argparse.ArgumentTypeError(f"{text} is no port; 0 to 65535")
+    return int(text)
+
+
+async def _serve(options: argparse.Namespace) -> int:
+    tls = _tls(options)
+    began_us = epoch_us()
+    server = Server(Run(options.seed, began_us), _journal(options, began_us), asyncio.get_running_loop())
+    if options.definitions is not None:
+        server.order(Define(_read(options.definitions)))
+    port = await _listen(server, "amqp", options.host, options.amqp)
+    ready: Json = {"amqp": port, "host": options.host, "url": f"amqp://guest:guest@{options.host}:{port}/"}
+    if tls is not None:
+        ready["amqps"] = await _listen(server, "amqps", options.host, options.amqps, tls)
+    ended = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        server.loop.add_signal_handler(number, ended.set)
+    print(json.dumps(ready) if options.json else f"highwater: ready, {ready['url']}", flush=True)
+    await ended.wait()
+    await server.close()
+    return 0
+
+
+def _tls(options: argparse.Namespace) -> ssl.SSLContext | None:
+    if options.amqps is None:
+        return None
+    if options.certificate is None or options.key is None:
+        raise CommandError("amqps", "needs --certificate and --key")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    try:
+        context.load_cert_chain(options.certificate, options.key)
+    except OSError as error:
+        raise CommandError("certificate", "cannot be used: {why}", why=error.strerror or str(error)) from None
+    return context
+
+
+def _journal(options: argparse.Namespace, began_us: int) -> Journal:
+    path = options.journal
+    if path is not None and path.exists():
+        raise CommandError("journal", "{file} is there already", file=str(path))
+    try:
+        return Journal(Began(options.seed, began_us), path)
+    except OSError as error:
+        raise CommandError("journal", "cannot be written: {why}", why=error.strerror or str(error)) from None
+
+
+def _read(path: Path) -> Json:
+    try:
+        found = json.loads(path.read_bytes())
+    except OSError as error:
+        raise CommandError("definitions", "cannot be read: {why}", why=error.strerror or str(error)) from None
+    except ValueError as error:
+        raise CommandError("definitions", "is no JSON: {why}", why=str(error)) from None
+    if not isinstance(found, dict):
+        raise CommandError("definitions", "must be an object")
+    return found
+
+
+async def _listen(server: Server, field: str, host: str, port: int, tls: ssl.SSLContext | None = None) -> int:
+    try:
+        return await server.listen(host, port, tls)
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise CommandError(field, "{host}:{port}: {why}", host=host, port=port, why=why) from None
+
+
+def _replay(path: Path) -> int:
+    found = replay(path)
+    if found.differs is not None:
+        print(f"highwater: {found.differs}")
+        return DIFFERS
+    until = (
+        ""
+        if found.full_from_us is None
+        else f", up to {found.full_from_us / 1_000_000:.3f} s; more was not kept"
+    )
+    print(f"highwater: {found.acts} acts, {found.answered} turns with the same answers{until}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

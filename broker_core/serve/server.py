@@ -1,0 +1,196 @@
+"""The sockets of a run, and its clock: asyncio on one thread.
+
+    socket ─ bytes ─► turn: stamp, journal, world, flush ─► bytes ─ socket          a timer, for what is due of itself
+
+What has been read when a turn begins is handed in with one stamp; only when the journal has it is anything written out, so
+that whatever a client has seen can be replayed. A client that does not read is held back: the broker's messages for it
+wait on the broker's side. One whose publishes wait for an alarm is not read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+import time
+from collections.abc import Callable
+
+from broker_core.serve.journal import Journal
+from broker_core.serve.run import BROKER, Act, Backlog, Run
+from broker_core.wire.amqp.remote import Accepted, Arrived, HungUp
+
+READ_BYTES = 256 * 1024
+SOCKETS_MAX = 1_000
+UNREAD_S = 60.0
+"""How long a client may leave unread what the server has sent, beyond what a socket's buffer takes."""
+UNWRITTEN_BYTES_MAX = 1 << 20
+
+
+class Server:
+    """on_turn: called after each turn, for whoever waits for something. loop: the clock, and who reads the sockets."""
+
+    def __init__(self, run: Run, journal: Journal, loop: asyncio.AbstractEventLoop) -> None:
+        self.run, self.journal, self.loop = run, journal, loop
+        self.began_s = loop.time()
+        self.on_turn: list[Callable[[], None]] = []
+        self.sockets: dict[int, Socket] = {}
+        self.last_socket = 0
+        self._acts: list[tuple[int, Act]] = []
+        self._is_turning = self._is_closed = False
+        self._timer: asyncio.TimerHandle | None = None
+        self._listeners: list[asyncio.Server] = []
+        self.buffer = memoryview(bytearray(READ_BYTES))
+
+    async def listen(self, host: str, port: int, tls: ssl.SSLContext | None = None) -> int:
+        """Take clients. port: 0 for any that is free. Returns the port. Raises OSError."""
+        listener = await self.loop.create_server(lambda: Socket(self), host, port, backlog=512, ssl=tls)
+        self._listeners.append(listener)
+        return int(listener.sockets[0].getsockname()[1])
+
+    async def close(self) -> None:
+        """Take no more clients, and end those that are there."""
+        for listener in self._listeners:
+            listener.close()
+        for socket in list(self.sockets.values()):
+            socket.transport.close()
+        self.turn()
+        self._is_closed = True
+        if self._timer is not None:
+            self._timer.cancel()
+        self.journal.close()
+
+    def now_us(self) -> int:
+        return int((self.loop.time() - self.began_s) * 1_000_000)
+
+    def hand_in(self, socket: int, act: Act) -> None:
+        """An act of a socket, for the turn that comes next."""
+        if self._is_closed:
+            return
+        self._acts.append((socket, act))
+        if not self._is_turning:
+            self._is_turning = True
+            self.loop.call_soon(self.turn)
+
+    def order(self, act: Act) -> None:
+        """An act of no socket, at once. Raises CommandError, and then nothing has changed."""
+        self.turn(act)
+
+    def turn(self, order: Act | None = None) -> None:
+        """One round: what has come is stamped and handed in, in its order; the journal has it before an answer leaves."""
+        if self._is_closed:
+            return
+        self._is_turning = False
+        acts, self._acts = self._acts, []
+        run, journal = self.run, self.journal
+        now_us = max(self.now_us(), run.world.now_us)
+        run.advance(now_us)
+        try:
+            for socket, act in acts:
+                run.act(socket, act)
+                journal.note(now_us, socket, act)
+            if order is not None:
+                run.act(0, order)
+                journal.note(now_us, 0, order)
+        finally:
+            self._leave(now_us)
+        for told in self.on_turn:
+            told()
+
+    def _leave(self, now_us: int) -> None:
+        """What the turn came to goes to the sockets, and the next moment is set."""
+        answers = list(self.run.outgoing())
+        self.journal.answer(now_us, [(number, parts) for number, parts, _ in answers])
+        self.journal.flush(now_us)
+        for number, parts, is_over in answers:
+            socket = self.sockets.get(number)
+            if socket is not None:
+                socket.write(parts, is_over)
+        if self.run.broker.alarms or any(socket.is_held for socket in self.sockets.values()):
+            self._hold_blocked()
+        due_us = self.run.due_us()
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = (
+            None if due_us is None else self.loop.call_at(self.began_s + due_us / 1_000_000, self.turn)
+        )
+
+    def _hold_blocked(self) -> None:
+        """Connections whose publishes wait for an alarm to end are not read meanwhile."""
+        connections = self.run.broker.connections
+        for number, socket in self.sockets.items():
+            state = self.run.sockets.get(number)
+            known = connections.get(state.connection) if state is not None else None
+            socket.hold(known is not None and known.is_blocked)
+
+    def fill(self, number: int, is_full: bool) -> None:
+        """A client does not read, or reads again: what the broker sends it waits there, or goes on."""
+        state = self.run.sockets.get(number)
+        if state is not None and state.connection:
+            self.run.world.fill(state.connection, BROKER, is_full)
+            self.turn()
+
+
+class Socket(asyncio.BufferedProtocol):
+    """A client's socket. is_held: it is not read."""
+
+    transport: asyncio.Transport
+
+    def __init__(self, server: Server) -> None:
+        self.server = server
+        self.number = 0
+        self.is_held = False
+        self._unread: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        server = self.server
+        self.transport = transport  # type: ignore[assignment]
+        if len(server.sockets) >= SOCKETS_MAX:
+            self.transport.abort()
+            return
+        server.last_socket += 1
+        self.number = server.last_socket
+        server.sockets[self.number] = self
+        self.transport.set_write_buffer_limits(UNWRITTEN_BYTES_MAX)
+        server.hand_in(self.number, Accepted(BROKER))
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        return self.server.buffer  # what comes is taken before the next socket is read
+
+    def buffer_updated(self, nbytes: int) -> None:
+        self.server.hand_in(self.number, Arrived(bytes(self.server.buffer[:nbytes])))
+
+    def eof_received(self) -> bool:
+        return False
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._unread is not None:
+            self._unread.cancel()
+        if self.number and self.server.sockets.pop(self.number, None) is not None:
+            self.server.hand_in(self.number, HungUp())
+
+    def pause_writing(self) -> None:
+        self._unread = self.server.loop.call_later(UNREAD_S, self.transport.abort)
+        self.server.hand_in(self.number, Backlog(True))
+
+    def resume_writing(self) -> None:
+        if self._unread is not None:
+            self._unread.cancel()
+        self.server.hand_in(self.number, Backlog(False))
+
+    def write(self, parts: list[bytes], is_over: bool) -> None:
+        if parts:
+            self.transport.write(b"".join(parts))
+        if is_over:
+            self.transport.close()
+
+    def hold(self, is_held: bool) -> None:
+        if is_held != self.is_held:
+            self.is_held = is_held
+            if is_held:
+                self.transport.pause_reading()
+            else:
+                self.transport.resume_reading()
+
+
+def epoch_us() -> int:
+    """What the wall clock says, microseconds since 1970."""
+    return time.time_ns() // 1_000
