@@ -52,7 +52,7 @@ class Define(msgspec.Struct, frozen=True, tag="serve.define", array_like=True):
 
 
 class Reset(msgspec.Struct, frozen=True, tag="serve.reset", array_like=True):
-    """The run begins anew: all sockets are closed, and the server is a fresh one. Times and numbers go on."""
+    """The run begins again: all sockets are closed, and the server is a fresh one. Times and numbers go on."""
 
 
 class Backlog(msgspec.Struct, frozen=True, tag="serve.backlog", array_like=True):

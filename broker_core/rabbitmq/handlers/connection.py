@@ -147,7 +147,7 @@ def heartbeat(
 def unreadable(
     broker: BrokerBase, known: Connection, connection: int, method: m.Unreadable, now_us: int, out: Outbox
 ) -> None:
-    """Who has not opened a virtual host yet is just cut off. Source: RabbitMQ 3.10 rabbit_reader:handle_exception."""
+    """A client that has not opened a virtual host yet is just cut off. Source: RabbitMQ 3.10 rabbit_reader:handle_exception."""
     if method.reply_code and known.state == RUNNING:
         out.send(connection, m.ConnectionClose(*msgspec.structs.astuple(method)))
     out.close(connection)

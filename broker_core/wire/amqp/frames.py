@@ -28,7 +28,7 @@ class Frame(NamedTuple):
 
 
 class FrameReader:
-    """Cuts what comes into frames, wherever it is cut. Behind a refused one it goes on where the original does: after the
+    """Cuts what comes into frames, wherever it is cut. Behind a refused one it continues where the original does: after the
     frame, or after the head of one that is too large.
 
     frame_max: size of a whole frame that the peer may send, 0 for any; it is refused by its head, before its payload
