@@ -2,6 +2,7 @@
 code 2."""
 
 import io
+import json
 import time
 
 import pyarrow as pa
@@ -112,6 +113,19 @@ def test_the_command_prints_the_ranking_and_writes_the_tables(spark, orders, tmp
     )
     assert any(line.startswith("Pause and order were measured in the lab, on ") for line in lines)
     assert "routing" in err and "lab 0 of 2" in err
+
+
+def test_json_is_the_whole_result_with_its_advice(spark, orders, tmp_path, monkeypatch):
+    monkeypatch.setattr(session, "spark_open", lambda **_: spark)
+    monkeypatch.setattr(session, "spark_stop", lambda _: None)
+    options = ("--strategies", "rabbitmq.queue", "pulsar.consistent_hash", "--members", "2 c2~3", "--json")
+    out, _ = study(str(orders), "--key", "customer", "--out", str(tmp_path / "out"), *options)
+    told = json.loads(out)
+    assert {"feasibility", "weights", "constraints", "ranking", "verdict"} <= set(told)
+    assert result_json(tmp_path / "out").items() <= told.items() and told["feasibility"]["consumers"] == 2
+    queue, ring = told["strategies"]
+    assert queue["luck"] is None and ring["luck"]["of"] == "names" and isinstance(ring["waits"], list)
+    assert told["constraints"]["keeps_up"] is True, "who says that a consumer is slow states a rate"
 
 
 def test_a_source_that_breaks_while_it_is_read_is_one_sentence(spark, tmp_path, monkeypatch, capfd):
