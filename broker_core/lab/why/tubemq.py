@@ -44,7 +44,8 @@ def _owner_after(event: Json, name: str) -> Any:
     told = told_of(event)
     if event["kind"] == "tubemq.broker.registration_timed_out":
         return None if told.get("partition") == name else UNSAID
-    if name not in (told.get("partitions") or ()):
+    named = told.get("partitions")
+    if not isinstance(named, list) or name not in named:  # some turning points only count them
         return UNSAID
     if event["kind"] == "tubemq.client.connected":
         return told["consumer"]

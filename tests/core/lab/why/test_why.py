@@ -158,6 +158,15 @@ def test_a_tubemq_partition_knows_when_its_broker_registered_its_client(story):
         assert lag["lag"] == part["lag"] == lag["end"] - lag["confirmed"]
 
 
+def test_a_tubemq_partition_is_told_about_after_a_turning_point_that_only_counts_partitions():
+    workload = {"kind": "zipf", "keys": 40, "rate": 30}
+    story = Story(lanes=[{"model": "tubemq"}], workload=workload).go(2).order("crash", "c2").go(3)
+    lost = next(event for event in story.told() if event["kind"] == "tubemq.client.lost")
+    assert lost["data"]["partitions"] > 0
+    for name in story.lane("tubemq")["picture"]["partitions"]:
+        assert story.ask("tubemq", f"partition:{name}")["says"]["params"]["partition"] == name
+
+
 def test_a_slot_of_the_ring_has_the_owner_that_the_picture_draws(story):
     picture = story.lane("pulsar")["picture"]
     bounds, owners = picture["now"]["bounds"], picture["now"]["owners"]
