@@ -28,7 +28,8 @@ SPEEDS = (0.1, 0.5, 1, 4, 20)
 
 
 def page_of(request: HttpRequest, item: str) -> Json:
-    """What every page knows about itself; the scripts read it as JSON."""
+    """What every page knows about itself; the scripts read it as JSON. player: of a page that only plays a run back,
+    {"kind": "capsule" or "embed", "from_us"}; None for any other."""
     language = "zh-hans" if (translation.get_language() or "en").startswith("zh") else "en"
     theme = request.COOKIES.get(THEME_COOKIE, "auto")
     return {
@@ -36,6 +37,7 @@ def page_of(request: HttpRequest, item: str) -> Json:
         "language": language,
         "lang": "en" if language == "en" else "zh-Hans",
         "theme": theme if theme in THEMES else "auto",
+        "player": getattr(request, "player", None),
         "cookies": {"language": settings.LANGUAGE_COOKIE_NAME, "theme": THEME_COOKIE},
     }
 
@@ -88,6 +90,7 @@ def lab_page(
             "journal": f"/api/labs/{lab_id}/journal/",
             "events": f"/api/labs/{lab_id}/events.jsonl",
             "run": f"/api/labs/{lab_id}/run.json",
+            "capsules": f"/api/labs/{lab_id}/capsules/",
             "event_search": f"/api/labs/{lab_id}/events/search/",
             "labs": "/api/labs/",
             "lab": "/lab/{id}/",

@@ -17,6 +17,7 @@ from broker_core.events import Json
 from dashboard import access
 from dashboard.errors import Refused
 from dashboard.labs import comparisons, searches, selectors
+from dashboard.labs.capsules import orders
 from dashboard.labs.room import check_parts_room
 from dashboard.labs.transport import transport
 from dashboard.models import NAME_MAX, Lab
@@ -72,6 +73,7 @@ def labs_purge() -> int:
         return 0
     for lab_id in labs.values_list("pk", flat=True):
         comparisons.forget(lab_id)
+        orders.forget(lab_id)
         searches.forget(lab_id)
     return labs.delete()[1].get("dashboard.Lab", 0)
 

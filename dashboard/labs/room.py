@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from dashboard import quotas
 from dashboard.labs import comparisons, searches
+from dashboard.labs.capsules import orders
 from dashboard.models import DEMO_SLUG, Lab
 from dashboard.quotas import Quota
 
@@ -43,6 +44,7 @@ def make_room(address: str, parts: int) -> None:
         raise refusal(free_in_s)
     check_parts_room(address, parts, "lab")
     comparisons.forget(oldest.pk)
+    orders.forget(oldest.pk)
     searches.forget(oldest.pk)
     oldest.delete()
 

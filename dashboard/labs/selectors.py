@@ -115,6 +115,16 @@ def rules_of(*, lab: Lab) -> Json:
     return {"made": lab.rules_version, "now": RULES_VERSION, "older": lab.rules_version < RULES_VERSION}
 
 
+def check_rules(*, lab: Lab) -> None:
+    """Raises Refused 409 for a lab whose past would take another course under today's rules."""
+    rules = rules_of(lab=lab)
+    if rules["older"]:
+        text = _(
+            "was made under version %(made)s of the rules; today's is %(now)s, under which its past may differ"
+        )
+        raise Refused(409, {"lab": text % rules})
+
+
 def is_fresh_demo(*, lab: Lab) -> bool:
     """Whether it is a visitor's copy of the demo as it came, to which nobody has done anything yet."""
     parent = lab.parent

@@ -1,5 +1,6 @@
 """The Celery entrance: one task drives a shard for a while, then enqueues the next; another compares a
-consumer group's assignors, a third searches for what breaks a promise, a fourth looks at a lab's past.
+consumer group's assignors, a third makes a capsule, a fourth searches for what breaks a promise, a fifth looks
+at a lab's past.
 
 Python's full garbage collection looks at everything that lives: beside three labs of 512 consumers it holds
 the process for 0.25 to 0.5 s, in which no click is answered. Only labs that are dropped leave cycles worth
@@ -69,6 +70,14 @@ def compare_group(lab_id: str, lane: str, until_us: int) -> None:
     from dashboard.labs.comparison_task import work_out
 
     work_out(lab_id, lane, until_us)
+
+
+@shared_task(name="dashboard.make_capsule", ignore_result=True)
+def make_capsule(lab_id: str, capsule: str) -> None:
+    """Queue `default`: a run as one file that plays offline."""
+    from dashboard.labs.capsules.making import make
+
+    make(lab_id, capsule)
 
 
 @shared_task(name="dashboard.break_promise", ignore_result=True)

@@ -7,6 +7,7 @@ from typing import Any
 
 from broker_core.lab.question import FIGURES
 from dashboard.labs import runs
+from dashboard.labs.capsules import orders as capsules
 from dashboard.labs.past import look
 from dashboard.openapi.schemas import FREE, NAME, answer, ref
 from dashboard.rooms import answers, selectors, shown
@@ -102,6 +103,10 @@ FORK: Json = {
         "speed": {"type": "number", "minimum": 0.1, "maximum": 20}, "name": NAME,
     },
 }  # fmt: skip
+CAPSULE: Json = {
+    "type": "object",
+    "properties": {"page": {"enum": list(capsules.PAGES)}, "lane": TEXT, "from_us": WHOLE, "until_us": WHOLE},
+}
 ROOM = answer("code", "seq", "lab", "path", "role")
 ASKED_ROOM = answer("code", "seq", "lab", "path", "asked")
 ROOM_QUESTION: Json = {
@@ -137,6 +142,9 @@ OPERATIONS = (
     Operation(
         "api-run", "GET", LABS, answer(*runs.FIELDS), query={"until_us": WHOLE, "until_position": WHOLE},
     ),
+    Operation("api-capsules", "POST", LABS, answer("id", "state", "share"), 202, body=CAPSULE),
+    Operation("api-capsule", "GET", LABS, answer("id", "state", "share")),
+    Operation("api-capsule-file", "GET", LABS, {}, media="text/html"),
     Operation("api-open", "POST", LABS, ref("OpenedLab"), 201, body={"type": "object", "required": list(runs.FIELDS)}),
     Operation("api-events", "GET", LABS, answer("events"), query={"after": WHOLE}),
     Operation(

@@ -35,6 +35,7 @@ from dashboard.sentences.learn import LEARN
 from dashboard.sentences.lectures import LECTURES
 from dashboard.sentences.lesson import LESSON
 from dashboard.sentences.log import LOG
+from dashboard.sentences.player import PLAYER
 from dashboard.sentences.predict import PREDICT
 from dashboard.sentences.queues import QUEUES
 from dashboard.sentences.rooms import JOIN, ROOM
@@ -53,6 +54,7 @@ EVERYWHERE: Mapping[str, Any] = {
     **FRAME,
     **KEYS,
     **TAKE,
+    **PLAYER,
     **STAGE,
     **LANES,
     **TUBEMQ_ORDERS,

@@ -48,6 +48,11 @@ API = {
     "api.api-snapshot.get": _("The last view."),
     "api.api-journal.get": _("Scenario and commands: all that it takes to have this lab again."),
     "api.api-run.get": _("A lab up to a moment as a file that is opened again."),
+    "api.api-capsules.post": _(
+        "Have a capsule made: a run, or a part of it, as one HTML file that plays offline."
+    ),
+    "api.api-capsule.get": _("How far a capsule is."),
+    "api.api-capsule-file.get": _("The capsule as a file."),
     "api.api-open.post": _(
         "Open such a file: a lab that goes through the run again and is paused at its end."
     ),

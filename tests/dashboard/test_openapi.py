@@ -42,7 +42,17 @@ def test_every_route_is_described_and_no_other() -> None:
 def test_a_method_that_is_not_described_is_refused(route: str) -> None:
     described = {operation.method.lower() for operation in OPERATIONS if operation.route == route}
     path = routes()[route]
-    for place in ("lab_id", "study_id", "log_id", "command_id", "question", "table", "file_format", "lane"):
+    for place in (
+        "lab_id",
+        "study_id",
+        "log_id",
+        "command_id",
+        "question",
+        "table",
+        "file_format",
+        "lane",
+        "capsule",
+    ):
         path = path.replace(f"{{{place}}}", "x")
     for method in set(METHODS) - described:
         assert getattr(Client(), method)(path).status_code == 405, (method, path)

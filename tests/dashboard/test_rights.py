@@ -46,10 +46,10 @@ OWN = {
     ("api-logs", "POST"), ("api-studies", "POST"), ("api-study-uploads", "POST"), ("api-study-preview", "POST"),
     ("api-study-history", "POST"), ("api-study", "DELETE"), ("api-study-cancel", "POST"), ("api-study-open", "POST"),
     ("api-comparison", "POST"), ("api-rooms", "POST"),
-    ("api-break-open", "POST"),
+    ("api-break-open", "POST"), ("api-capsules", "POST"),
 }  # fmt: skip
 """Writes that make something of one's own, or are about one's own study (tests/dashboard/test_studies_api.py); a
-group's comparison is worked out for all alike. None changes somebody's lab or room."""
+group's comparison is worked out for all alike, and a capsule is made for whoever may see the lab. None changes somebody's lab or room."""
 
 JOIN = {"command_id": "right-1", "kind": "join", "lane": "kafka"}
 TABLE: dict[tuple[str, str], tuple[str, Any, set[str]]] = {

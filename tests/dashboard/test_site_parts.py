@@ -2,6 +2,7 @@
 modules run on the server."""
 
 import asyncio
+import re
 import threading
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,7 +12,7 @@ import pytest
 import quickjs
 from django.urls import Resolver404, resolve, reverse
 
-from dashboard import page_scripts
+from dashboard import page_modules
 from dashboard.finders import VENDORED, PackageFinder
 from dashboard.labs.transport import Beat
 from dashboard.models import lab_id_new
@@ -160,11 +161,7 @@ def modules(settings: Any, tmp_path: Path) -> Path:
 
 
 def run(module: str, call: str) -> Any:
-    written: dict[str, str] = {}
-    page_scripts._write(module, written)
-    return quickjs.Context().eval(
-        "const modules = {};" + "".join(written.values()) + f'modules["{module}"].{call}'
-    )
+    return quickjs.Context().eval(page_modules.bundled([module]) + f'modules["{module}"].{call}')
 
 
 def test_modules_are_written_after_those_they_import_and_each_once(modules: Path) -> None:
@@ -178,8 +175,8 @@ def test_modules_are_written_after_those_they_import_and_each_once(modules: Path
         'import { left } from "./left.js";\nimport {\n  next,\n} from "../base/count.js";\n'
         "export const sum = () => left() * 10 + next();\n"
     )
-    written: dict[str, str] = {}
-    page_scripts._write("stage/top", written)
+    written: dict[str, page_modules.Written] = {}
+    page_modules.write("stage/top", written)
     assert list(written) == ["base/count", "stage/left", "stage/top"]
     assert run("stage/top", "sum()") == 12, "one counter for both"
 
@@ -191,4 +188,28 @@ def test_what_a_module_keeps_to_itself_is_not_the_others(modules: Path) -> None:
     )
     assert run("own", "shown()") == 2 and run("own", "hidden") is None
     with pytest.raises(FileNotFoundError):
-        page_scripts._write("never", {})
+        page_modules.bundled(["never"])
+
+
+def test_constants_of_one_line_and_a_packed_librarys_names_are_exported(modules: Path) -> None:
+    (modules / "sizes.js").write_text('export const WIDTH = 280, HEIGHT = 20 + 1, NAME = "a";\n')
+    (modules / "packed.js").write_text("var f=()=>7,g=1;export{f as seven,g};\n")
+    (modules / "top.js").write_text(
+        'import * as sizes from "./sizes.js";\nimport { seven as counted } from "./packed.js";\n'
+        "export const sum = () => sizes.WIDTH + sizes.HEIGHT + counted();\n"
+    )
+    assert run("top", "sum()") == 280 + 21 + 7
+
+
+def test_a_name_that_no_module_exports_is_refused(modules: Path) -> None:
+    (modules / "one.js").write_text("const hidden = 1;\nexport const shown = hidden;\n")
+    (modules / "top.js").write_text('import { shown, hidden } from "./one.js";\n')
+    with pytest.raises(ValueError, match="imports \\['hidden'\\] of one"):
+        page_modules.bundled(["top"])
+
+
+@pytest.mark.parametrize("page", ["stage", "cluster", "groups", "pulsar", "tubemq", "rabbitmq"])
+def test_every_page_of_a_capsule_is_bundled_whole(page: str) -> None:
+    text = page_modules.bundled(["player/start", f"{page}/page"])
+    assert not re.search(r"^(import|export)\b", text, re.MULTILINE)
+    assert text.index('modules["player/start"]') < text.index(f'modules["{page}/page"] =')

@@ -117,7 +117,7 @@ def _view(look: Look, past: Past, kept: KeptLabs, check: Callable[[], None]) -> 
         return _one_of_many(look, past, kept, check)
     place = _stepped(look, past, kept, check)
     lab, _events = _at(look, past, place, kept, check, jumps=True)
-    view, head = _picture(lab, look.panels)
+    view, head = picture(lab, look.panels)
     return encode({**head, **({"steps": place.steps} if look.step else {}), "view": view})
 
 
@@ -133,7 +133,7 @@ def _one_of_many(look: Look, past: Past, kept: KeptLabs, check: Callable[[], Non
         return text
     for each_us in [*_on_the_way(look, at_us, past, kept), at_us]:
         lab, _events = _at(look, past, Place(each_us, None), kept, check, jumps=True)
-        view, head = _picture(lab, look.panels)
+        view, head = picture(lab, look.panels)
         text = encode({**head, "view": view})
         kept.keep_picture(viewer, each_us, text)
     assert text is not None, "the moment itself is the last of them"
@@ -158,7 +158,7 @@ def _frames(look: Look, past: Past, kept: KeptLabs, check: Callable[[], None]) -
     for at_us in range(look.at_us, look.until_us + 1, look.every_us):
         position = None if frames else look.until_position
         lab, events = _at(look, past, Place(at_us, position), kept, check, jumps=not frames)
-        view, head = _picture(lab, look.panels)
+        view, head = picture(lab, look.panels)
         frames.append(
             {**head, "patch": diff(before, view), "events": events} if frames else {**head, "view": view}
         )
@@ -260,7 +260,7 @@ def _at(
     return kept.at(past, (look.lab, look.look), cut, check, jumps=jumps)
 
 
-def _picture(lab: CoreLab, panels: Collection[str]) -> tuple[Json, Json]:
+def picture(lab: CoreLab, panels: Collection[str]) -> tuple[Json, Json]:
     """(the view with these panels, what it is of)."""
     view = whole(lab.viewing())
     head = {"at_us": lab.now_us, "position": lab.position, "state_hash": state_hash(view, lab.position)}

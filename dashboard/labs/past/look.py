@@ -85,12 +85,7 @@ def look_of(lab: Lab, kind: str, query: Mapping[str, str]) -> Look:
     """Raises Refused: 400 at the field, 409 for a lab whose past would take another course today."""
     if lab.status == Lab.Status.FAILED and kind != MARKS:
         raise selectors.lab_has_stopped(lab.failed_reason)
-    rules = selectors.rules_of(lab=lab)
-    if rules["older"]:
-        text = _(
-            "was made under version %(made)s of the rules; today's is %(now)s, under which its past may differ"
-        )
-        raise Refused(409, {"lab": text % rules})
+    selectors.check_rules(lab=lab)
     if unknown := sorted(set(query) - set(FIELDS[kind])):
         raise Refused(400, {unknown[0][:64]: _("is unknown")})
     given: dict[str, Any] = {

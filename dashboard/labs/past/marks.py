@@ -83,8 +83,12 @@ def captioned(marks: list[Json]) -> list[Json]:
 
 def system_marks(lab_id: str, until_us: int) -> list[Json]:
     """What the system did on its own up to a time, as {at_us, kind, lane, consumer, count, by, event}."""
-    events = _stored(lab_id, until_us, "seq")
-    return _merged(_event_mark(event) for event in events if event.get("kind") in SYSTEM)
+    return _system(_stored(lab_id, until_us, "seq"))
+
+
+def marks_in(events: Iterable[Json]) -> list[Json]:
+    """What the system did on its own among turning points, as the timeline's marks with what is said of each."""
+    return captioned(_system(events))
 
 
 def told_in(lab_id: str, lane: str, until_us: int) -> Iterable[Json]:
@@ -108,6 +112,10 @@ def _event_mark(event: Json) -> Json:
         "by": "system",
         "event": event,
     }
+
+
+def _system(events: Iterable[Json]) -> list[Json]:
+    return _merged(_event_mark(event) for event in events if event.get("kind") in SYSTEM)
 
 
 def _merged(marks: Iterable[Json]) -> list[Json]:

@@ -70,7 +70,7 @@ const copyButton = document.getElementById("copy-link");
 if (copyButton) createCopyLink(copyButton, { notice: createNotice(document.getElementById("notice")), say });
 listenToKeys();
 createSheet(document.getElementById("keys-open"), say);
-createPalette(document.getElementById("palette-open"), "/api/places/", say);
+createPalette(document.getElementById("palette-open"), page.player ? null : "/api/places/", say);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
   if (page.theme === "auto") for (const listener of listeners) listener();
 });

@@ -61,7 +61,7 @@ function placesOf({ pages, labs, lessons }, say) {
 
 // -- the dialog -------------------------------------------------------------------------------------------------------
 
-// opener: the button in the top bar. url: where the site lists what one can go to.
+// opener: the button in the top bar. url: where the site lists what one can go to; null where one can go nowhere.
 export function createPalette(opener, url, say) {
   const dialog = document.createElement("dialog"), field = document.createElement("input");
   const list = document.createElement("ul"), count = document.createElement("p");
@@ -86,7 +86,7 @@ export function createPalette(opener, url, say) {
     field.value = "";
     collect();
     dialog.showModal();
-    if (!places) fetchPlaces();
+    if (url && !places) fetchPlaces();
   }
 
   async function fetchPlaces() {

@@ -8,6 +8,7 @@ let loading = null;
 
 // -> Plotly. After a failure the next call tries again.
 export function loadPlotly(source) {
+  if (!source) return Promise.reject(new Error("a capsule has no charts"));
   loading ??= fetchScript(source).catch((error) => {
     loading = null;
     throw error;

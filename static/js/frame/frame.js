@@ -8,6 +8,7 @@ import { createRoom } from "../room/room.js";
 import { createTakeMenus } from "../take/menu.js";
 import { aboutLab } from "./about.js";
 import { createBand } from "./band.js";
+import { createCapsule } from "./capsule.js";
 import { createEventList } from "./event_list.js";
 import { createLabBar } from "./lab_bar.js";
 import { createLaneTabs } from "./lane_tabs.js";
@@ -36,12 +37,18 @@ export function createFrame({
   const transport = createTransport({
     send, current, redraw, notice, past, link, guide, rename: bar.open, onEvents: events.hear,
   });
-  const band = createBand({ current, lane, own });
+  const band = createBand({ current, lane, own }), now = () => past.now() ?? current();
+  const capsule = page.player ? null : createCapsule({
+    lane, until: () => Math.max(now().at_us, now().lesson?.lasts_us ?? 0),
+  });
   createTakeMenus({
     root: document.getElementById("main"), onFail: notice,
     about: (panel) => aboutLab(panel, current(), transport.hash()),
-    events: () => `${page.urls.events}?until_us=${current().at_us}`,
-    run: () => `${page.urls.run}${past.isShown() ? `?${new URLSearchParams(past.moment())}` : ""}`,
+    ...(capsule && {
+      events: () => `${page.urls.events}?until_us=${current().at_us}`,
+      run: () => `${page.urls.run}${past.isShown() ? `?${new URLSearchParams(past.moment())}` : ""}`,
+      capsule: capsule.open,
+    }),
   });
   const projector = createProjector({ current, lane }), tabs = createLaneTabs({ current });
   function draw(isForced) {

@@ -1,7 +1,7 @@
 // Predict: the next change is chosen, asked about, answered, and then made. The answer is worked out on a copy of the
 // lab, so nothing has happened yet when one reads the truth.
 
-import { onLanguage, say } from "../base/chrome.js";
+import { onLanguage, page, say } from "../base/chrome.js";
 import { fillSelect, setText } from "../base/dom.js";
 import { clock } from "../base/say.js";
 import { laneName } from "../lane/name.js";
@@ -17,14 +17,24 @@ export function createPredict({ current, send, past, lane, marking, roomAsk }) {
   let asked = null, chosen = null, place = 0;   // place: which of the lane's questions
 
   const pick = () => form.lane.value || lane || current().lane_order[0];
-  const changes = () => changesOf(current(), pick());
+  const changes = () => changesOf(current(), pick()).filter(isKnown);
   const change = () => changes().find((each) => changeId(each) === form.change.value) ?? changes()[0];
 
+  // A capsule knows what came of the change that comes next in it, and of no other.
+  function isKnown({ kind, consumer }) {
+    const { at_us: atUs } = current(), questions = page.player?.questions;
+    return !questions || questions.some((each) =>
+      each.kind === kind && each.consumer === consumer && each.from_us <= atUs && atUs <= each.until_us);
+  }
+
   function writeForm() {
-    const ids = lane ? [lane] : current().lane_order;
+    const ids = lane ? [lane] : current().lane_order, isNone = changes().length === 0;
+    $("predict-none").hidden = !isNone;
+    form.querySelector(".go").disabled = isNone;
     fillSelect(form.lane, ids.map((id) => [id, laneName(id, current(), say)]), pick());
     $("predict-lane").hidden = ids.length < 2;
-    fillSelect(form.change, changes().map((each) => [changeId(each), changeWords(each, say)]), changeId(change()));
+    fillSelect(form.change, changes().map((each) => [changeId(each), changeWords(each, say)]),
+      isNone ? "" : changeId(change()));
   }
 
   function open() {

@@ -20,6 +20,7 @@ export function createOrders({ isStopped, notice, past }) {
   async function command(near, order) {
     near?.setAttribute("aria-busy", "true");
     try {
+      refuseInPlayer();
       if (past.isShown()) return await branch(order);
       if (isStopped()) return document.getElementById("stopped-copy")?.focus();
       if (!page.owner) return offerCopy(near);
@@ -32,8 +33,14 @@ export function createOrders({ isStopped, notice, past }) {
     }
   }
 
+  // A player shows a run, and takes no orders.
+  function refuseInPlayer() {
+    if (page.player) throw new Refusal(409, { lab: [say("player.no_orders")] });
+  }
+
   // For a form, which shows a refusal itself: fails with it. Somebody else's lab refuses with 403.
   async function send(order, near) {
+    refuseInPlayer();
     if (past.isShown()) return branch(order);
     let isTold = false;
     notice.clearError();

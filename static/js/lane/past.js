@@ -22,6 +22,7 @@ export function createPast() {
   let take = () => {}, changed = () => {}, fail = () => {}, opened = () => {};
   let heard = () => {};
   let link = fromHash(location.hash);                   // what a link to this page names, until it is looked for
+  if (page.player && !link.moment) link = { moment: { at_us: page.player.from_us }, shown: {} };
   let chosen = null;                                    // what it says is chosen there, until that moment is shown
 
   const always = { look, ...(panels ? { panels } : {}) };
@@ -123,6 +124,17 @@ export function createPast() {
     changed();
   }
 
+  // A player is at its end: once more from its beginning.
+  async function again() {
+    isLooking = true;
+    try {
+      show(await request(page.urls.past, { at_us: page.player.from_us }));
+      play();
+    } catch (error) {
+      stopFor(error);
+    }
+  }
+
   function pause() {
     [isPlaying, way] = [false, null];
     run += 1;
@@ -207,6 +219,7 @@ export function createPast() {
     toggle() {
       if (isPlaying) pause();
       else if (shown) play();
+      else if (page.player && !isLooking) again();
     },
   };
 }

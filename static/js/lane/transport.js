@@ -41,11 +41,11 @@ export function createTransport({
 
   const tables = () => toggleTables(redraw);
   const play = () => {
-    if (past.isLooking()) past.toggle();
+    if (past.isLooking() || page.player) past.toggle();
     else send($("play"), { kind: current().playing ? "pause_lab" : "play", lane: "all" });
   };
   const step = () => {
-    if (past.isLooking()) go(1);
+    if (past.isLooking() || page.player) go(1);
     else if (!current().playing) send($("step"), { kind: "step", lane: "all" });
   };
   const go = (by) => past.step($("step-by").value, by);

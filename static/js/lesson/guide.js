@@ -20,7 +20,8 @@ const SWIPE_LEAST = 60, SPEED_LEAST = 0.1, SPEED_MOST = 20;
 export function createGuide({ send, current, past, lane, question }) {
   if (!$("frames") || !isInFrames(current())) return null;
   const next = $("next"), back = $("back-frame"), now = () => past.now() ?? current();
-  const { next_lesson: after } = page.frame;            // of the course; null after the last, and after one's own
+  // Of the course; null after the last, after one's own, and in a player.
+  const after = page.player ? null : page.frame.next_lesson;
   let laneShown = null;
 
   // stop: of stopsOf. Forward of what the page shows, through the past and then on.
@@ -76,6 +77,7 @@ export function createGuide({ send, current, past, lane, question }) {
   // Whether the stop is seen elsewhere than the frame before it; that page then opens, looking at that frame or at the
   // lab on its way there. Who has gone to another page of the lab stays on it until then.
   function leaves(stop, isPast) {
+    if (page.player) return false;                      // it is one page
     const { lesson } = now(), { frame } = stopsOf(lesson)[Math.max(1, placeOf(current()).number) - 1];
     const from = whereOf({ frame }, lesson), to = whereOf(stop, lesson), link = $(`to-${to.page}`);
     const isSame = to.page === from.page && to.lane === from.lane;
@@ -114,6 +116,7 @@ export function createGuide({ send, current, past, lane, question }) {
     setText(next, say(nextCode(place)));
     next.title = isOver() && after ? after.title[say("lesson.language")] : "";
     back.disabled = place.before === null;
+    next.disabled = Boolean(page.player) && isOver();
     setAttribute($("story"), "data-way", String(isOnWay(view)));
     openLane(view);
     question.draw(frameShown(view));

@@ -1,5 +1,5 @@
-// "⋯" at the head of each panel: its picture as SVG or PNG, its tables as CSV, the lab's events and its run. One menu
-// for all.
+// "⋯" at the head of each panel: its picture as SVG or PNG, its tables as CSV, the lab's events, its run, and a capsule
+// of it. One menu for all.
 
 import { say, speak } from "../base/chrome.js";
 import { place } from "../base/place.js";
@@ -20,8 +20,8 @@ const isPanel = (panel) =>
 
 // about(panel): {lab, clock, said: {text, about}}, what a file says of where it is from; clock is null where there is
 // no moment. events(), run(): the addresses of the lab's events and of its run up to the moment that is shown, null
-// where there are none.
-export function createTakeMenus({ root, about, events = () => null, run = () => null, onFail }) {
+// where there are none. capsule(): asks which part of the run; null where none can be made.
+export function createTakeMenus({ root, about, events = () => null, run = () => null, capsule = null, onFail }) {
   const menu = document.createElement("div");
   Object.assign(menu, { className: "pop take-menu", id: "take-menu", popover: "auto" });
   menu.setAttribute("role", "menu");
@@ -78,6 +78,7 @@ export function createTakeMenus({ root, about, events = () => null, run = () => 
     ]) {
       if (address !== null) found.push([say(words), () => download(address, fileName({ lab, clock }, "", ending))]);
     }
+    if (capsule) found.push([say("take.capsule"), capsule]);
     if (!found.length) found.push([say("take.nothing"), () => {}]);
     return found;
   }
