@@ -10,6 +10,7 @@ process.stdout.write(
   JSON.stringify({
     head: head(result, ranking, words), rows: rankingRows(result, ranking, words),
     short: Object.fromEntries(shortNames(result.strategies, words)), unowned: unowned(result, words),
-    suits: result.strategies.map((each) => suitsWords(each, result.steps, words)), sure: verdictWords(result, verdict, words), feasible: feasibleWords(feasibility, words),
+    suits: result.strategies.map((each) => suitsWords(each, result.steps, words)),
+    sure: verdictWords(result, verdict, words), feasible: feasibleWords(feasibility, words),
   }),
 );
