@@ -34,12 +34,13 @@ def files(tmp_path_factory):
         for row in range(1_500):
             key = (
                 ""
-                if row % 31 == 0
+                if row % 31 == 0 and row % 41
                 else f"käse-{int(draw.paretovariate(0.4)) % 6_000}"
                 if row % 97
                 else "long" * 300
             )
-            rows.append(f"{key},2026-01-01T00:{row % 60:02d}:00Z,{'x' if row % 41 == 0 else row}")
+            stray = '"stray"' if row % 41 == 0 else ""
+            rows.append(f"{stray}{key},2026-01-01T00:{row % 60:02d}:00Z,{row}")
         (folder / f"{number}.csv").write_text("\n".join(rows) + "\n")
     return folder
 
