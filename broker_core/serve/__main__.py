@@ -25,7 +25,7 @@ from broker_core.serve.replay import replay
 from broker_core.serve.run import Define, Run
 from broker_core.serve.server import Server, epoch_us
 
-DIFFERS, REFUSED = 1, 2
+DIFFERS, REFUSED, FAILED = 1, 2, 3
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -80,9 +80,13 @@ async def _serve(options: argparse.Namespace) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         server.loop.add_signal_handler(number, ended.set)
     print(json.dumps(ready) if options.json else f"highwater: ready, {ready['url']}", flush=True)
+    server.failed.add_done_callback(lambda _: ended.set())
     await ended.wait()
     await server.close()
-    return 0
+    if not server.failed.done():
+        return 0
+    print(f"highwater: stopped, the journal has what led there: {server.failed.result()!r}", file=sys.stderr)
+    return FAILED
 
 
 def _tls(options: argparse.Namespace) -> ssl.SSLContext | None:

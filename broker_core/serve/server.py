@@ -14,6 +14,7 @@ import ssl
 import time
 from collections.abc import Callable
 
+from broker_core.errors import CommandError
 from broker_core.serve.journal import Journal
 from broker_core.serve.run import BROKER, Act, Backlog, Run
 from broker_core.wire.amqp.remote import Accepted, Arrived, HungUp
@@ -26,7 +27,8 @@ UNWRITTEN_BYTES_MAX = 1 << 20
 
 
 class Server:
-    """on_turn: called after each turn, for whoever waits for something. loop: the clock, and who reads the sockets."""
+    """on_turn: called after each turn, for whoever waits for something. failed: done when a broken invariant has stopped it.
+    loop: the clock, and who reads the sockets."""
 
     def __init__(self, run: Run, journal: Journal, loop: asyncio.AbstractEventLoop) -> None:
         self.run, self.journal, self.loop = run, journal, loop
@@ -38,6 +40,7 @@ class Server:
         self._is_turning = self._is_closed = False
         self._timer: asyncio.TimerHandle | None = None
         self._listeners: list[asyncio.Server] = []
+        self.failed: asyncio.Future[Exception] = loop.create_future()
         self.buffer = memoryview(bytearray(READ_BYTES))
 
     async def listen(self, host: str, port: int, tls: ssl.SSLContext | None = None) -> int:
@@ -50,6 +53,8 @@ class Server:
         """Take no more clients, and end those that are there."""
         for listener in self._listeners:
             listener.close()
+        if self._is_closed:
+            return
         for socket in list(self.sockets.values()):
             socket.transport.close()
         self.turn()
@@ -82,18 +87,36 @@ class Server:
         acts, self._acts = self._acts, []
         run, journal = self.run, self.journal
         now_us = max(self.now_us(), run.world.now_us)
-        run.advance(now_us)
         try:
+            run.advance(now_us)
             for socket, act in acts:
-                run.act(socket, act)
                 journal.note(now_us, socket, act)
+                run.act(socket, act)
             if order is not None:
-                run.act(0, order)
-                journal.note(now_us, 0, order)
-        finally:
+                self._carry_out(order, now_us)
             self._leave(now_us)
+        except CommandError:
+            self._leave(now_us)
+            raise
+        except Exception as error:
+            self._fail(error, now_us)
+            raise
         for told in self.on_turn:
             told()
+
+    def _carry_out(self, order: Act, now_us: int) -> None:
+        """One that is refused has changed nothing and is not in the journal."""
+        self.run.act(0, order)
+        self.journal.note(now_us, 0, order)
+
+    def _fail(self, error: Exception, now_us: int) -> None:
+        """A state that cannot be: nobody is served any more, and the journal keeps what led there."""
+        self.journal.flush(now_us)
+        self._is_closed = True
+        for socket in list(self.sockets.values()):
+            socket.transport.abort()
+        if not self.failed.done():
+            self.failed.set_result(error)
 
     def _leave(self, now_us: int) -> None:
         """What the turn came to goes to the sockets, and the next moment is set."""
@@ -120,13 +143,6 @@ class Server:
             state = self.run.sockets.get(number)
             known = connections.get(state.connection) if state is not None else None
             socket.hold(known is not None and known.is_blocked)
-
-    def fill(self, number: int, is_full: bool) -> None:
-        """A client does not read, or reads again: what the broker sends it waits there, or goes on."""
-        state = self.run.sockets.get(number)
-        if state is not None and state.connection:
-            self.run.world.fill(state.connection, BROKER, is_full)
-            self.turn()
 
 
 class Socket(asyncio.BufferedProtocol):

@@ -11,17 +11,18 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from broker_core.errors import CommandError
+from broker_core.errors import CommandError, InvariantError
 from broker_core.rabbitmq import methods as m
 from broker_core.rabbitmq.operator import SetAlarm
 from broker_core.rabbitmq.properties import Content
 from broker_core.serve import server as serving
-from broker_core.serve.journal import Began, Journal
+from broker_core.serve.journal import Began, Came, Journal, entries_of
 from broker_core.serve.replay import replay
 from broker_core.serve.run import Crash, Run
 from broker_core.serve.server import Server, epoch_us
 from broker_core.wire.amqp.frames import PROTOCOL_HEADER
 from broker_core.wire.amqp.receiver import Receiver
+from broker_core.wire.amqp.remote import Arrived
 from broker_core.wire.amqp.sender import encode
 from mqsite.keeper import ROOT
 
@@ -181,6 +182,25 @@ async def test_crash_closes_the_sockets():
         assert await ended(one)
         with pytest.raises(CommandError):
             server.order(Crash())
+
+
+async def test_state_that_cannot_be_stops_the_server_and_the_journal_has_what_led_there(
+    tmp_path, monkeypatch
+):
+    path = tmp_path / "run.highwater"
+    async with served(path) as (server, port):
+        one, other = await client(port), await client(port)
+        monkeypatch.setattr(server.run.broker, "handler_of", lambda kind: broken)
+        server.loop.set_exception_handler(lambda loop, context: None)
+        one.send(m.QueueDeclare(1, "q"))
+        assert isinstance(await asyncio.wait_for(server.failed, PATIENCE_S), InvariantError)
+        assert await ended(one) and await ended(other)
+    last = list(entries_of(path))[-1]
+    assert isinstance(last, Came) and last.act == Arrived(encode(m.QueueDeclare(1, "q")))
+
+
+def broken(*arguments: object) -> None:
+    raise InvariantError("a queue has a message twice")
 
 
 # --- the command
