@@ -33,7 +33,8 @@ LESSON = {
     "lesson.checks": _("Checks"),
     "lesson.asked": _("asked"),
     "lesson.sum": _("{held}/{total}"),
-    "lesson.checks_label": _("Checks: of {total}, {known} {known?is|are} due and {held} {held?holds|hold}"),
+    # begins as the button does: its name holds what is seen
+    "lesson.checks_label": _("Checks {held}/{total}: {known} {known?is|are} due, {held} {held?holds|hold}"),
     "lesson.all_hold": _("{count} of {total} checks hold"),
     # Its frames
     "lesson.frames": _("Frames of the lesson"),

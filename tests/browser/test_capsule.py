@@ -9,6 +9,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from dashboard.formats import clock
 from tests.browser.conftest import post, save, wait_frame
+from tests.browser.test_axe import AXE, FINDINGS
 from tests.supervisor.site import SupervisedSite
 
 Profile = Callable[..., BrowserContext]
@@ -146,8 +147,10 @@ def test_a_lesson_goes_frame_by_frame_offline_in_chinese(
     capsule.keyboard.press("Escape")
     capsule.click("#back-frame")
     expect(capsule.locator("#frame-place")).to_have_text(f"{total - 1}/{total}")
+    capsule.evaluate(AXE)
     for width, height in ((1440, 900), (1280, 720), (390, 844)):
         capsule.set_viewport_size({"width": width, "height": height})
+        assert capsule.evaluate(FINDINGS) == []
         save(capsule, f"capsule-lesson-{width}")
 
 

@@ -120,6 +120,15 @@ def test_a_strategy_of_one_point_or_one_partition_is_named_in_the_singular(
     assert not [text for text in said if re.search(r"\b1 \w+s\b", text)]
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_name_of_the_checks_button_begins_with_what_it_shows(
+    language: str, words: dict[str, dict[str, str]]
+) -> None:
+    own, counts = words[language], {"held": 1, "known": 2, "total": 9}
+    shown = f"{own['lesson.checks']} {fill(own['lesson.sum'], counts, {})}"
+    assert fill(own["lesson.checks_label"], counts, {}).startswith(shown)
+
+
 def test_every_rule_of_every_model_has_a_name_a_note_and_a_sentence() -> None:
     for model, kind in LANE_KINDS.items():
         for entry in kind.algorithms():
