@@ -35,6 +35,8 @@ def question_look(*, room: Room, role: Role, request: Json) -> Look:
             raise Refused(400, {name: _("must be a text or a whole number")})
     if not isinstance(given.get("lane"), str):
         raise Refused(400, {"lane": _("say which lane is asked about")})
+    if not isinstance(request.get("figure", ""), str | None):
+        raise Refused(400, {"figure": _("must be text")})
     query = {name: str(value) for name, value in given.items()}
     if "kind" not in query:
         if "next" not in query:

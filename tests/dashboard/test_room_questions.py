@@ -106,6 +106,7 @@ def test_another_lab_puts_the_question_away_and_another_page_does_not(room: Room
         ({"kind": "leave", "lane": "kafka", "consumer": ["c1"]}, "consumer"),
         ({"next": 1, "kind": "join", "lane": "kafka"}, "next"),
         ({"kind": "join", "lane": "kafka", "at_us": -1}, "at_us"),
+        ({"kind": "join", "lane": "kafka", "figure": ["moved"]}, "figure"),
     ],
 )
 def test_what_is_asked_is_checked_at_its_field(room: Room, request_: dict[str, Any], field: str) -> None:
