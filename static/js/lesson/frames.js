@@ -1,7 +1,7 @@
 // A lesson frame by frame: at which of its captions a moment is, where it pauses next, and where the one before
 // paused. No rule of a model is here.
 
-const NEAR_US = 100_000;                               // an order in a paused lab lets some milliseconds pass
+export const NEAR_US = 100_000;                        // an order in a paused lab lets some milliseconds pass
 
 export const isInFrames = (view) => (view.lesson?.captions.length ?? 0) > 0;
 

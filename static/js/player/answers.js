@@ -4,9 +4,9 @@
 //   page.urls ─► the request's path ─► answer of the recording {status, body}
 
 import { asked, fits } from "../base/events.js";
+import { NEAR_US } from "../lesson/frames.js";
 import { createKept } from "./kept.js";
 
-const NEAR_US = 100_000;                               // as in lesson/frames.js: of a stop
 const SHOWN = 50;
 
 // run: as labs/capsules/fitting.py has it. why(): a promise of its answers. urls: of the page. say, words: in the
@@ -93,9 +93,8 @@ export function createAnswers({ run, why, urls, say, words }) {
   }
 
   function questionOf(query) {
-    const atUs = timeOf(query);
-    return run.asked.find(({ order, ...each }) => each.from_us <= atUs + (query.next ? NEAR_US : 0)
-      && atUs - (query.next ? NEAR_US : 0) <= each.until_us
+    const atUs = timeOf(query), near = query.next ? NEAR_US : 0;     // a lesson's question is asked at its stop
+    return run.asked.find(({ order, ...each }) => each.from_us <= atUs + near && atUs - near <= each.until_us
       && (query.next ? each.is_next : order.kind === query.kind && (order.consumer ?? "") === (query.consumer ?? "")));
   }
 
