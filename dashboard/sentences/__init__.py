@@ -37,6 +37,7 @@ from dashboard.sentences.lesson import LESSON
 from dashboard.sentences.log import LOG
 from dashboard.sentences.player import PLAYER
 from dashboard.sentences.predict import PREDICT
+from dashboard.sentences.problems import PROBLEMS
 from dashboard.sentences.queues import QUEUES
 from dashboard.sentences.rooms import JOIN, ROOM
 from dashboard.sentences.settings import PANEL, SETTINGS
@@ -73,7 +74,7 @@ EVERYWHERE: Mapping[str, Any] = {
 }
 PAGES: Mapping[str, Mapping[str, Any]] = {
     "api": API,
-    "analyze": {**ANALYZE, **STUDY, **STRATEGIES},
+    "analyze": {**ANALYZE, **STUDY, **PROBLEMS, **STRATEGIES},
     "break": BREAK,
     "cluster": {**CLUSTER, **LESSON},
     "code": {**CODE, **LESSON},
