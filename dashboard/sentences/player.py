@@ -17,8 +17,8 @@ PLAYER = {
     "capsule.working": _("Playing the run again: {share}"),
     "capsule.save": _("Save the capsule, {size} kB"),
     "capsule.holds": _(
-        "It has the timeline, a lesson’s frames, Why, tables, events and a question before each change, in English and "
-        "Chinese. It takes no orders, has no charts, and shows the moments that it keeps."
+        "It has the timeline, a lesson’s frames, Why, tables, the newest events and questions before its first changes, "
+        "in English and Chinese. It takes no orders, has no charts, and shows the moments that it keeps."
     ),
     "capsule.about": _(
         "Capsule: {from} to {until}, {count} moments. Without orders, charts and the moments in between."
@@ -27,7 +27,7 @@ PLAYER = {
         "this capsule has no answer about that at this moment; it has those of the list above"
     ),
     "capsule.no_question": _(
-        "There is no question at this moment: a capsule has one before each change that follows in it."
+        "There is no question at this moment: a capsule has one before each of its first changes."
     ),
     "capsule.not_here": _("this is not in the capsule, only on the site"),
     "player.no_orders": _("this page plays a run back, and takes no orders"),
