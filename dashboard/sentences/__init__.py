@@ -94,7 +94,7 @@ PAGES: Mapping[str, Mapping[str, Any]] = {
     "log": LOG,
     "pulsar": {**SUBSCRIPTION, **LESSON},
     "rabbitmq": {**TOPOLOGY, **LESSON},
-    "settings": {**SETTINGS, "break.title": BREAK["break.title"]},
+    "settings": SETTINGS,
     "room": JOIN,
     "stage": LESSON,
     "tubemq": {**BALANCE, **LESSON},
