@@ -29,7 +29,7 @@ SPEEDS = (0.1, 0.5, 1, 4, 20)
 
 def page_of(request: HttpRequest, item: str) -> Json:
     """What every page knows about itself; the scripts read it as JSON. player: of a page that only plays a run back,
-    {"kind": "capsule" or "embed", "from_us"}; None for any other."""
+    {"kind": "capsule", "from_us", "until_us"}; None for any other."""
     language = "zh-hans" if (translation.get_language() or "en").startswith("zh") else "en"
     theme = request.COOKIES.get(THEME_COOKIE, "auto")
     return {

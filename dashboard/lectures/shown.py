@@ -35,7 +35,6 @@ def _slide(slide: Slide, number: int, from_minute: int, parts: list[Json]) -> Js
         "parts": parts,
         "said": [part for part in parts if part["kind"] != "step"],
         "steps": [part for part in parts if part["kind"] == "step"],
-        "answers": [part for part in parts if part["kind"] == "question"],
         "notes": slide.notes,
     }
 
