@@ -17,7 +17,7 @@ from dashboard.course import CHAPTERS
 from dashboard.lectures.lecture import Lecture, lecture_from_text
 from dashboard.lectures.shelf import lecture_of, shelf
 from dashboard.lectures.shown import shown
-from dashboard.page import base_context
+from dashboard.page import base_context, page_of
 from dashboard.views.learn import text_sent
 
 Json = dict[str, Any]
@@ -32,7 +32,7 @@ TEMPLATES = {way: f"dashboard/lecture_{way}.html" for way in (READ, DECK, PAPER)
 @never_cache
 def lectures(request: HttpRequest) -> HttpResponse:
     context = base_context(request, "learn")
-    language = _language(context)
+    language = _language(request)
     context["rows"] = [
         {"name": name, "number": list(CHAPTERS).index(name) + 1, "lecture": lecture_of(name, language)}
         for name in shelf()
@@ -86,9 +86,8 @@ def own(request: HttpRequest) -> HttpResponse:
 def _shelved(request: HttpRequest, name: str, way: str) -> HttpResponse:
     if name not in shelf():
         raise Http404
-    language = _language(base_context(request, "learn"))
     address = request.build_absolute_uri(reverse("lecture", args=[name]))
-    return _shown(request, lecture_of(name, language), way, {"name": name, "address": address})
+    return _shown(request, lecture_of(name, _language(request)), way, {"name": name, "address": address})
 
 
 def _shown(request: HttpRequest, lecture: Lecture, way: str, more: Json) -> HttpResponse:
@@ -96,7 +95,7 @@ def _shown(request: HttpRequest, lecture: Lecture, way: str, more: Json) -> Http
     words = context["catalogue"][context["page"]["language"]]
     context |= {
         "lecture": lecture,
-        "slides": shown(lecture, _language(context), words),
+        "slides": shown(lecture, _language(request), words),
         "has_notes": way == NOTES,
         **more,
     }
@@ -107,7 +106,7 @@ def _editor(
     request: HttpRequest, text: str, *, wrong: str = "", line: int = 0, status: int = 200
 ) -> HttpResponse:
     context = base_context(request, "learn")
-    language = _language(context)
+    language = _language(request)
     context |= {
         "rows": [{"name": name, "title": lecture_of(name, language).title} for name in shelf()],
         "from": request.GET.get("from", ""),
@@ -128,9 +127,9 @@ def _remembered(request: HttpRequest, response: HttpResponse) -> HttpResponse:
 def _text_of(request: HttpRequest, name: str) -> str:
     if name not in shelf():
         raise Http404
-    return read_file(shelf()[name][_language(base_context(request, "learn"))])
+    return read_file(shelf()[name][_language(request)])
 
 
-def _language(context: Json) -> str:
+def _language(request: HttpRequest) -> str:
     """Of the page, as lessons and lectures name it."""
-    return "en" if context["page"]["language"] == "en" else "zh"
+    return "en" if page_of(request, "learn")["language"] == "en" else "zh"
