@@ -101,18 +101,22 @@ def _shown(found: Json) -> Json:
     return {**shown, "reason": _(found["reason"])} if found.get("reason") else shown
 
 
-def _check_quota(address: str) -> None:
+def check_under_way(quota: Quota, folder: Path, address: str, again_s: float) -> None:
+    """folder: of all labs' folders with such files, which say whether they are under way. Raises Refused 429 while too
+    many are."""
     under_way = [
-        found
-        for path in _folder("").glob("*/*.json")
-        if (found := known(path))["state"] in (WAITING, RUNNING)
+        found for path in folder.glob("*/*.json") if (found := known(path))["state"] in (WAITING, RUNNING)
     ]
-    quota = Quota(quotas.COMPARISONS, "lane", settings.COMPARISONS_ADDRESS_MAX, settings.COMPARISONS_MAX)
     quota.check(
         mine=sum(found.get("address") == address for found in under_way) if address else None,
         everybody=len(under_way),
-        again_s=settings.COMPARISON_S_MAX,
+        again_s=again_s,
     )
+
+
+def _check_quota(address: str) -> None:
+    quota = Quota(quotas.COMPARISONS, "lane", settings.COMPARISONS_ADDRESS_MAX, settings.COMPARISONS_MAX)
+    check_under_way(quota, _folder(""), address, settings.COMPARISON_S_MAX)
 
 
 def forget(lab_id: str) -> None:

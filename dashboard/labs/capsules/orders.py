@@ -25,7 +25,7 @@ from dashboard.errors import Refused, listed
 from dashboard.formats import clock
 from dashboard.labs import selectors
 from dashboard.labs.capsules.shell import Shell
-from dashboard.labs.comparisons import DONE, RUNNING, WAITING, known
+from dashboard.labs.comparisons import DONE, WAITING, check_under_way, known
 from dashboard.labs.past.look import come_to
 from dashboard.labs.transport import transport
 from dashboard.logs.places import write_json
@@ -79,16 +79,8 @@ def _time(field: str, value: Any, last_us: int) -> int:
 
 def check_quota(address: str) -> None:
     """Raises Refused 429 while too many are being made."""
-    under_way = [
-        found
-        for path in _folder("").glob("*/*.json")
-        if (found := known(path))["state"] in (WAITING, RUNNING)
-    ]
-    Quota(quotas.CAPSULES, "lab", settings.CAPSULES_ADDRESS_MAX, settings.CAPSULES_MAX).check(
-        mine=sum(found.get("address") == address for found in under_way) if address else None,
-        everybody=len(under_way),
-        again_s=settings.CAPSULE_S_MAX,
-    )
+    quota = Quota(quotas.CAPSULES, "lab", settings.CAPSULES_ADDRESS_MAX, settings.CAPSULES_MAX)
+    check_under_way(quota, _folder(""), address, settings.CAPSULE_S_MAX)
 
 
 def capsule_start(*, lab: Lab, shell: Shell, from_us: int, until_us: int, address: str = "") -> Json:

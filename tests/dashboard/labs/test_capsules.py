@@ -293,6 +293,15 @@ def test_a_lab_of_older_rules_has_no_capsule(lab: Lab, sent: Sent) -> None:
     assert ordered(lab).status_code == 409
 
 
+def test_one_address_has_so_many_under_way_and_none_more(lab: Lab, sent: Sent, settings: Any) -> None:
+    settings.CAPSULES_ADDRESS_MAX, settings.CAPSULES_MAX = 2, 4
+    answers = [ordered(lab) for _time in range(3)]
+    assert [answer.status_code for answer in answers] == [202, 202, 429] and len(sent.tasks) == 2
+    assert int(answers[-1]["Retry-After"]) > 0
+    make(*sent.tasks.pop())
+    assert ordered(lab).status_code == 202
+
+
 # -- moments -------------------------------------------------------------------------------------------------
 
 
