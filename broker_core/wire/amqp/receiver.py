@@ -3,7 +3,7 @@
     method ──► header ──► body, body, ... ──► method with its Content
 
 Each channel assembles on its own. Frames out of turn, unknown ones and fields that do not decode are refused as the
-original does; the first refusal ends it.
+original does; the first refusal ends it. What messages that have begun may hold is bounded, whatever they declare.
 Source: RabbitMQ 3.10 rabbit_reader:handle_frame, rabbit_command_assembler.
 """
 
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from broker_core.rabbitmq.connection import FRAME_SIZE_MIN
 from broker_core.rabbitmq.methods import Heartbeat
 from broker_core.rabbitmq.properties import Content, Properties
-from broker_core.rabbitmq.reply_codes import INTERNAL_ERROR
+from broker_core.rabbitmq.reply_codes import INTERNAL_ERROR, PRECONDITION_FAILED, RESOURCE_ERROR
 from broker_core.wire.amqp.content import read_header, read_properties
 from broker_core.wire.amqp.errors import (
     RemoteProtocolError,
@@ -30,6 +30,10 @@ from broker_core.wire.amqp.frames import BODY, HEADER, HEARTBEAT, METHOD, Frame,
 from broker_core.wire.amqp.spec import BY_ID, Spec
 from broker_core.wire.amqp.tables import Malformed
 
+MESSAGE_BYTES_MAX = 128 << 20
+"""Of a body: RabbitMQ's max_message_size, as it is by default."""
+UNFINISHED_BYTES_MAX = 2 * MESSAGE_BYTES_MAX
+"""Of all messages of a connection that have begun and not ended. Ours: the original has no bound."""
 _IDS = Struct(">HH")
 
 
@@ -41,23 +45,27 @@ class Received(NamedTuple):
 
 
 class _Assembly:
-    """A method that waits for its message. properties: None until the header is here."""
+    """A method that waits for its message. properties: None until the header is here. held: bytes of the message that
+    are here, remaining: bytes of the body that are not."""
 
-    __slots__ = ("fragments", "properties", "remaining", "spec", "values")
+    __slots__ = ("body", "held", "properties", "remaining", "spec", "values")
 
     def __init__(self, spec: Spec, values: list[Any]) -> None:
         self.spec, self.values = spec, values
         self.properties: Properties | None = None
-        self.remaining = 0
-        self.fragments: list[bytes] = []
+        self.held = self.remaining = 0
+        self.body = bytearray()
 
 
 class Receiver:
-    """What one side of a connection receives. frame_max, expects_header: as `FrameReader` has them."""
+    """What one side of a connection receives. frame_max, expects_header: as `FrameReader` has them. has_channels: frames of
+    channels have their place; else they are refused. is_closing: they are dropped."""
 
     def __init__(self, frame_max: int = FRAME_SIZE_MIN, expects_header: bool = False) -> None:
         self.frames = FrameReader(frame_max, expects_header)
+        self.has_channels, self.is_closing = True, False
         self._assemblies: dict[int, _Assembly] = {}
+        self._held = 0
 
     def receive(self, data: bytes) -> Iterator[Received]:
         """The methods that these bytes complete, in their order. Raises RemoteProtocolError where the peer's bytes
@@ -70,14 +78,21 @@ class Receiver:
 
     def forget_channel(self, channel: int) -> None:
         """The channel is closed: a message that it began will not be ended."""
-        self._assemblies.pop(channel, None)
+        assembly = self._assemblies.pop(channel, None)
+        if assembly is not None:
+            self._held -= assembly.held
 
     def forget_all(self) -> None:
         """No message that has begun will be ended."""
         self._assemblies.clear()
+        self._held = 0
 
     def _frame(self, frame: Frame) -> Received | None:
         kind, channel, payload = frame
+        if channel and self.is_closing:
+            return None
+        if channel and not self.has_channels:
+            raise misplaced_frame(kind, payload)
         if kind == METHOD and len(payload) >= _IDS.size:
             return self._method(channel, payload)
         if kind == HEARTBEAT and not payload:
@@ -105,8 +120,8 @@ class Receiver:
             )
         if assembly.remaining:
             return None
-        del self._assemblies[channel]
-        content = Content(assembly.properties, b"".join(assembly.fragments))  # type: ignore[arg-type]
+        self.forget_channel(channel)
+        content = Content(assembly.properties, bytes(assembly.body))  # type: ignore[arg-type]
         return Received(channel, _made(assembly.spec, channel, assembly.values, content))
 
     def _method(self, channel: int, payload: bytes) -> Received | None:
@@ -135,6 +150,15 @@ class Receiver:
                 f"expected content header for class {assembly.spec.id[0]}, got one for class {class_id} instead",
                 assembly.spec.id,
             )
+        if assembly.remaining > MESSAGE_BYTES_MAX:
+            # Ours: the original takes the whole message first, and closes the channel alone.
+            raise RemoteProtocolError(
+                PRECONDITION_FAILED,
+                f"PRECONDITION_FAILED - message size {assembly.remaining} is larger than configured max size "
+                f"{MESSAGE_BYTES_MAX}",
+                assembly.spec.id,
+            )
+        self._hold(assembly, len(payload))
         try:
             assembly.properties = read_properties(payload)
         except Malformed:
@@ -145,8 +169,18 @@ class Receiver:
         if len(payload) > assembly.remaining:
             # Ours: the original then waits for an end that cannot come.
             raise frame_error(BODY, payload, f"{{body_too_large,{len(payload)},{assembly.remaining}}}")
-        assembly.fragments.append(payload)
+        self._hold(assembly, len(payload))
+        assembly.body += payload
         assembly.remaining -= len(payload)
+
+    def _hold(self, assembly: _Assembly, size: int) -> None:
+        if self._held + size > UNFINISHED_BYTES_MAX:
+            text = (
+                f"RESOURCE_ERROR - messages that are not complete hold more than {UNFINISHED_BYTES_MAX} bytes"
+            )
+            raise RemoteProtocolError(RESOURCE_ERROR, text, assembly.spec.id)
+        self._held += size
+        assembly.held += size
 
 
 def _out_of_turn(assembly: _Assembly) -> RemoteProtocolError:

@@ -23,6 +23,8 @@ from broker_core.wire.amqp.spec import BY_METHOD
 from broker_core.wire.amqp.tables import Malformed, read_rows
 
 AMQPLAIN = "AMQPLAIN"
+OFFERED = m.ConnectionTune()
+"""Bounds that the server offers."""
 
 
 class Session:
@@ -31,6 +33,7 @@ class Session:
 
     def __init__(self) -> None:
         self.receiver = Receiver(expects_header=True)
+        self.receiver.has_channels = False
         self.frame_max = FRAME_SIZE_MIN
         self.refusal = b""
 
@@ -67,11 +70,18 @@ class Session:
         """The method's bytes. Raises LocalProtocolError for one that no frame carries."""
         if isinstance(method, m.ChannelClose | m.ChannelCloseOk):
             self.receiver.forget_channel(method.channel)
+        elif isinstance(method, m.ConnectionClose):
+            self.receiver.is_closing = True
+            self.receiver.forget_all()
         return encode(method, self.frame_max)
 
     def _read(self, method: Any) -> Any:
         if isinstance(method, m.ConnectionTuneOk):
-            self.frame_max = self.receiver.frames.frame_max = method.frame_max
+            # What the broker will refuse is not gone by: a frame without a bound would be taken whole.
+            if FRAME_SIZE_MIN <= method.frame_max <= OFFERED.frame_max:
+                self.frame_max = self.receiver.frames.frame_max = method.frame_max
+        elif isinstance(method, m.ConnectionOpen):
+            self.receiver.has_channels = True
         elif isinstance(method, m.ConnectionStartOk) and method.mechanism == AMQPLAIN:
             method.response = _plain(method.response)
         return method

@@ -88,6 +88,8 @@ def _read_value(data: bytes, at: int, end: int, depth: int) -> tuple[Value, int]
             while at < array_end:
                 value, at = _read_value(data, at, array_end, depth + 1)
                 array.append(value)
+            if at != array_end:
+                raise Malformed
             return array, at
         case _:
             raise Malformed

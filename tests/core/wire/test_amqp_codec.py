@@ -225,6 +225,14 @@ def test_tables_in_tables_without_end_are_refused():
         read_table(len(deep).to_bytes(4, "big") + deep, 0)
 
 
+def test_array_that_ends_within_its_last_value_is_refused():
+    inner = b"A" + (2).to_bytes(4, "big") + b"VV"
+    array = b"A" + (6).to_bytes(4, "big") + inner  # one byte less than it holds
+    rows = b"\x01k" + array
+    with pytest.raises(Malformed):
+        read_table(len(rows).to_bytes(4, "big") + rows, 0)
+
+
 def test_a_declared_size_takes_no_memory():
     receiver = Receiver(0)
     assert list(receiver.receive(b"\x03\x00\x01\xff\xff\xff\xff" + b"x" * 100)) == []

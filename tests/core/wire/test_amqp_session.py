@@ -8,11 +8,23 @@ from hypothesis import strategies as st
 
 from broker_core.clock import SECOND_US
 from broker_core.rabbitmq import methods as m
+from broker_core.rabbitmq.connection import FRAME_SIZE_MIN
 from broker_core.rabbitmq.properties import Content, Properties
-from broker_core.wire.amqp.frames import EMPTY_FRAME_SIZE, HEARTBEAT, PROTOCOL_HEADER, write_frame
+from broker_core.wire.amqp import receiver
+from broker_core.wire.amqp.content import BASIC
+from broker_core.wire.amqp.frames import (
+    BODY,
+    EMPTY_FRAME_SIZE,
+    HEAD,
+    HEADER,
+    HEARTBEAT,
+    METHOD,
+    PROTOCOL_HEADER,
+    write_frame,
+)
 from broker_core.wire.amqp.remote import CLOSING_US, HANDSHAKE_US, Arrived
 from broker_core.wire.amqp.sender import encode
-from broker_core.wire.amqp.session import Session
+from broker_core.wire.amqp.session import OFFERED, Session
 from broker_core.wire.amqp.tables import write_table
 from tests.core.serve.wire_clients import Client, Turns
 
@@ -196,3 +208,57 @@ def test_session_reads_on_behind_what_breaks_the_protocol():
     assert list(session.receive(PROTOCOL_HEADER)) == []
     found = list(session.receive(write_frame(9, 0, b"") + encode(m.ConnectionCloseOk())))
     assert kinds(found) == ["unreadable", "connection.close-ok"]
+
+
+def begun(channel: int, body_size: int) -> bytes:
+    """A message's method and header, and nothing of its body."""
+    whole = encode(m.BasicPublish(channel, "", "q", message=Content()))
+    size = HEAD.unpack_from(whole)[2] + EMPTY_FRAME_SIZE
+    header = BASIC.to_bytes(4, "big")[2:] + b"\0\0" + body_size.to_bytes(8, "big") + b"\0\0"
+    return whole[:size] + write_frame(HEADER, channel, header)
+
+
+def test_body_larger_than_the_original_takes_is_refused_by_its_header():
+    one = client()
+    one.open()
+    (close,) = one.write(begun(1, 1 << 63))
+    assert (close.reply_code, close.reply_text) == (
+        406,
+        f"PRECONDITION_FAILED - message size {1 << 63} is larger than configured max size 134217728",
+    )
+
+
+def test_messages_that_never_end_hold_no_more_than_their_bound(monkeypatch):
+    monkeypatch.setattr(receiver, "UNFINISHED_BYTES_MAX", 10_000)
+    one = client()
+    one.open()
+    for channel in range(1, 10):
+        assert one.write(begun(channel, 1_001) + write_frame(BODY, channel, b"x" * 1_000)) == []
+    assert one.write(write_frame(BODY, 1, b"x")) == []  # it is whole, and makes room
+    assert one.write(begun(10, 1_001) + write_frame(BODY, 10, b"x" * 1_000)) == []
+    (close,) = one.write(begun(11, 1_001) + write_frame(BODY, 11, b"x" * 1_000))
+    assert close.reply_code == 506
+    assert close.reply_text == "RESOURCE_ERROR - messages that are not complete hold more than 10000 bytes"
+
+
+def test_client_that_was_refused_begins_no_message():
+    one = client()
+    one.open()
+    session = one.turns.run.sockets[1].session
+    one.write(write_frame(9, 0, b""))
+    one.write(begun(1, 4_000) + write_frame(BODY, 1, b"x" * 1_000))
+    assert session.receiver._assemblies == {} and one.turns.ended == []
+
+
+@pytest.mark.parametrize("size", [0, FRAME_SIZE_MIN - 1, OFFERED.frame_max + 1, 2**32 - 1])
+def test_frame_size_that_the_server_does_not_offer_is_not_gone_by(size):
+    session = Session()
+    list(session.receive(PROTOCOL_HEADER + encode(m.ConnectionTuneOk(frame_max=size))))
+    (found,) = session.receive(HEAD.pack(METHOD, 0, FRAME_SIZE_MIN + 1))
+    assert "frame_too_large" in found.reply_text
+
+
+def test_channel_has_no_place_before_a_virtual_host_is_open():
+    one = client()
+    one.write(PROTOCOL_HEADER)
+    assert one.write(begun(1, 4_000)) == [] and one.turns.ended == [1]
