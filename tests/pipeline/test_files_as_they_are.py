@@ -8,6 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyarrow import feather, orc
 
 from broker_core.errors import CommandError
 from broker_core.pipeline.sources.csv_head import csv_columns
@@ -266,6 +267,11 @@ def test_a_column_without_times_is_refused_with_the_forms_that_are_read():
 # -- what is not read ----------------------------------------------------------------------------------------
 
 
+def arrow_stream(table, path):
+    with pa.ipc.new_stream(path, table.schema) as stream:
+        stream.write_table(table)
+
+
 @pytest.mark.parametrize(
     ("path", "said"),
     [("09/orders.xlsx", "is an Excel workbook: save it as CSV UTF-8"), ("09/orders.avro", "is an Avro file")],
@@ -273,6 +279,30 @@ def test_a_column_without_times_is_refused_with_the_forms_that_are_read():
 def test_what_no_library_of_ours_reads_is_refused_by_name(path, said):
     assert sniff(FILES / path, path) is None
     assert refusal(FILES / path).startswith(said)
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
+@pytest.mark.parametrize(
+    ("write", "said"),
+    [
+        (orc.write_table, "is an ORC file: write it as Parquet"),
+        (feather.write_feather, "is an Arrow or Feather file: write it as Parquet"),
+        (arrow_stream, "is an Arrow or Feather file: write it as Parquet"),
+    ],
+)
+def test_tables_of_other_formats_are_refused_by_name_whatever_they_are_called(tmp_path, kind, write, said):
+    path = tmp_path / f"orders.{kind}"
+    write(pa.table({"customer": ["alice", "bob"]}), path)
+    assert sniff(path, path.name) is None and refusal(path) == said
+    with pytest.raises(CommandError) as refused:
+        source_check({"kind": kind, "path": str(path), "key": "customer"})
+    assert (refused.value.field, refused.value.reason) == ("source.path", said)
+
+
+def test_text_that_begins_with_the_letters_of_orc_is_read(tmp_path):
+    path = tmp_path / "orders.csv"
+    path.write_text("ORC,weight\ngrom,7\n")
+    assert sniff(path, path.name).kind == "csv" and refusal(path) is None
 
 
 def test_an_archive_of_several_files_says_how_many(tmp_path):

@@ -15,6 +15,7 @@ from typing import IO
 
 from broker_core.errors import CommandError, Names
 from broker_core.pipeline.sources.encodings import BOM, UTF16_MARKS
+from broker_core.pipeline.sources.kinds import refusal
 from broker_core.pipeline.sources.rows import SourceFailed
 from broker_core.pipeline.sources.unpacked import (
     PACKED,
@@ -56,8 +57,8 @@ def source_files(kind: str, path: Path) -> list[Path]:
     """The real path of the file, or of those in the folder that are of the kind, by name; other files, hidden
     ones, empty ones and links that lead out of the folder are left out.
 
-    Raises CommandError at source.path: nothing there, not readable, empty, or a folder without a file of the
-    kind.
+    Raises CommandError at source.path: nothing there, not readable, empty, a folder without a file of the
+    kind, or a first file of a format that no source reads.
     """
     try:
         if path.is_dir():
@@ -79,6 +80,8 @@ def source_files(kind: str, path: Path) -> list[Path]:
             raise CommandError("source.path", "the file is empty")
         for file in files:
             open_file(file).close()
+        if said := refusal(files[0]):
+            raise CommandError("source.path", said)
     except OSError as error:
         raise CommandError(
             "source.path", "cannot be read: {reason}", reason=error.strerror or type(error).__name__

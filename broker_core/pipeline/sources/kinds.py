@@ -19,15 +19,21 @@ BATCH_MAGIC_AT, BATCH_MAGIC = (
 BATCH_HEADER_BYTES = 61
 TEXT_ENDINGS = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json")
 PARQUET_ENDINGS = (".parquet", ".parq")
-# First bytes of files that are not text, whatever their names: Parquet, Excel (new, old), Avro, PNG, PDF,
-# Kafka's first batch.
-NO_TEXT = (PARQUET_MAGIC, b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b"Obj\x01", b"\x89PNG", b"%PDF", b"\0\0\0\0")
+# First bytes of files that are not text, whatever their names, beside those that are refused by name: Parquet,
+# zip, PNG, PDF, Kafka's first batch.
+NO_TEXT = (PARQUET_MAGIC, b"PK\x03\x04", b"\x89PNG", b"%PDF", b"\0\0\0\0")
 DELIMITERS = (b",", b";", b"\t", b"|")
 LINES_LOOKED_AT = 20
 EXCEL = "is an Excel workbook: save it as CSV UTF-8"
+ORC = "is an ORC file: write it as Parquet"
+ORC_MAGIC = b"ORC"  # at the beginning, and before the last byte
+_ARROW = "is an Arrow or Feather file: write it as Parquet"
 _REFUSED = {
     b"\xd0\xcf\x11\xe0": EXCEL,
     b"Obj\x01": "is an Avro file: write it as Parquet, or as JSON lines with avro-tools tojson",
+    b"ARROW1\x00\x00": _ARROW,
+    b"FEA1\x00\x00\x00\x00": _ARROW,
+    b"\xff\xff\xff\xff": _ARROW,
     b"\xfd7zXZ\x00": "is packed with xz: unpack it first",
     b"\x04\x22\x4d\x18": "is packed with lz4: unpack it first, or pack it with zstd",
     b"7z\xbc\xaf\x27\x1c": "is a 7-Zip archive: unpack it first",
@@ -53,17 +59,14 @@ def sniff(path: Path, name: str) -> FileKind | None:
     CSV is what remains: any text, whatever its encoding. Zero bytes may be in it, as keys are data, where its
     name says that it is text or its lines do. An empty file has no kind.
     """
-    with open_file(path) as file:
-        head = file.read(HEAD_BYTES)
-        file.seek(max(0, file.seek(0, 2) - len(PARQUET_MAGIC)))
-        tail = file.read()
+    head, tail = _ends(path)
     if not head:
         return None
     if head.startswith(PARQUET_MAGIC) and tail == PARQUET_MAGIC:
         return FileKind("parquet", "data.parquet")
+    if _refusal(head, tail):
+        return None
     if packing := packing_in(head):
-        if _is_excel(head):
-            return None
         inner = _text_kind(_unpacked(path), name.lower().removesuffix(packing))
         return FileKind(inner, f"data.{inner}{packing}") if inner else None
     if name.endswith(".log") and len(head) >= BATCH_HEADER_BYTES and head[BATCH_MAGIC_AT] == BATCH_MAGIC:
@@ -74,10 +77,23 @@ def sniff(path: Path, name: str) -> FileKind | None:
 
 def refusal(path: Path) -> str | None:
     """What a file is that no source reads, and what to do, as a sentence; None where nothing is known of it."""
+    return _refusal(*_ends(path))
+
+
+def _ends(path: Path) -> tuple[bytes, bytes]:
+    """A file's first HEAD_BYTES, and its last four bytes, where Parquet and ORC have a mark."""
     with open_file(path) as file:
         head = file.read(HEAD_BYTES)
+        file.seek(max(0, file.seek(0, 2) - len(PARQUET_MAGIC)))
+        return head, file.read()
+
+
+def _refusal(head: bytes, tail: bytes) -> str | None:
     if _is_excel(head):
         return EXCEL
+    # A text may begin with these three letters.
+    if head.startswith(ORC_MAGIC) and tail.startswith(ORC_MAGIC):
+        return ORC
     return next((sentence for mark, sentence in _REFUSED.items() if head.startswith(mark)), None)
 
 
