@@ -23,7 +23,8 @@ COLUMNS_MAX = 1_000
 ARRAY = "{name} goes through an array, which may hold several values; a key is one value per record"
 
 FieldPath = tuple[str, ...]
-_NOT_A_NUMBER = re.compile(rb'"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b', re.DOTALL)
+# A text that does not end reaches to the end: what is in it is not looked at again from each of its quotes.
+_NOT_A_NUMBER = re.compile(rb'"(?:[^"\\]|\\.)*+"?|-?\b(?:NaN|Infinity)\b', re.DOTALL)
 _ANY = msgspec.json.Decoder(dict[str, Any])
 
 

@@ -32,7 +32,8 @@ def split_values(data: bytes, begin: int, line: int, *, is_final: bool) -> tuple
 
     What is no object between two of them is a value, too, up to the next comma or line end.
     """
-    spans = np.empty((max(1, data.count(b"{") + data.count(b",") + data.count(b"\n") + 2), 3), np.int64)
+    # One of these ends each value, or begins it; the last may have none.
+    spans = np.empty((sum(map(data.count, (b"{", b",", b"]", b"\n"))) + 2, 3), np.int64)
     found, position, line = _split(
         np.frombuffer(data, np.uint8), begin, line, is_final, np.frombuffer(_BETWEEN, np.uint8), spans
     )
