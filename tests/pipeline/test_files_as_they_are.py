@@ -248,6 +248,7 @@ def test_slashes_are_read_where_a_day_beyond_12_tells_else_one_chooses(tmp_path,
     [
         ("dd.mm", "must be one of"),
         ("%Q", "is not a pattern of strptime"),
+        ("%d.%d.%Y", "is not a pattern of strptime"),
         ("%Y week %W", "does not read"),
         (7, "text"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
@@ -67,7 +68,7 @@ def time_format_check(raw: Any) -> str | None:
         )  # fmt: skip
     try:
         datetime.strptime("", raw)  # noqa: DTZ007  only the pattern is looked at
-    except ValueError as error:
+    except (ValueError, re.error) as error:  # re.error: a directive is there twice
         if "does not match format" not in str(error):
             raise CommandError(
                 "source.time_format", "is not a pattern of strptime: {reason}", reason=str(error)
