@@ -84,8 +84,10 @@ def _renamed(raw: Json) -> Json:
         return raw
     pause_s = raw["pause_s_max"]
     rest = {name: value for name, value in raw.items() if name != "pause_s_max"}
+    if pause_s is None:
+        return rest
     is_number = isinstance(pause_s, int | float) and not isinstance(pause_s, bool) and pause_s >= 0
-    return {"wait_s_max": min(WAIT_S_MAX, max(1, int(pause_s)))} | rest if is_number else rest
+    return {"wait_s_max": int(min(WAIT_S_MAX, max(1, pause_s)))} | rest if is_number else raw
 
 
 def constraints_resolve(result: Json, raw: object = None) -> Json:

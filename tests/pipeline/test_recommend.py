@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from broker_core.analysis.waiting import WAIT_S_MAX
 from broker_core.errors import CommandError
 from broker_core.pipeline.constraints import CONSTRAINTS, constraints_check, constraints_resolve
 from broker_core.pipeline.members import history_check, history_steps
@@ -184,6 +185,9 @@ def test_a_result_stored_before_there_were_constraints_is_ranked():
     older = {"keeps_order": False, "pause_s_max": 5, "skew_max": None}
     assert constraints_check(older) == dict(CONSTRAINTS) | {"keeps_order": False, "wait_s_max": 5}
     assert constraints_check({"pause_s_max": None}) == dict(CONSTRAINTS)
+    assert constraints_check({"pause_s_max": float("inf")})["wait_s_max"] == WAIT_S_MAX
+    with pytest.raises(CommandError):
+        constraints_check({"pause_s_max": "5"})
 
 
 # -- how sure ------------------------------------------------------------------------------------------------
