@@ -179,25 +179,27 @@ def test_a_file_without_a_record_fails_with_that_reason(spark, tmp_path):
 @pytest.mark.parametrize(
     ("rows", "source", "error"),
     [
-        ("customer,note\nbroken\nbroken too\n", {}, "none of the 2 rows can be read; line 2 is: broken"),
+        ("note,customer\na;1\nb;2\n", {"delimiter": ","}, "none of the 2 rows can be read; line 2 is: a;1"),
         (
             "customer,note\na,soon\nb,late\n",
             {"time": "note"},
-            "source.time: the time column cannot be read in any row; line 2 is: a,soon",
+            (
+                "source.time: soon cannot be read as a time; what is read: ISO 8601, seconds to nanoseconds since "
+                "1970, 20240131, RFC 1123, Apache. For any other form give a time format"
+            ),
         ),
         (
             "customer,note\na,big\n",
             {"size": "note"},
-            "source.size: the size is not a whole number in any row; line 2 is: a,big",
+            "source.size: the size is not a number of 0 or more in any row; line 2 is: a,big",
         ),
     ],
 )
 def test_a_source_of_which_no_row_can_be_read_is_no_study(spark, tmp_path, rows, source, error):
     path = tmp_path / "bad.csv"
     path.write_text(rows)
-    asked = request(path)
-    asked["source"] |= source
     with pytest.raises((StudyFailed, CommandError)) as failed:
+        asked = request(path, source={"kind": "csv", "path": str(path), "key": "customer"} | source)
         study_run(spark, asked, tmp_path / "out", lambda progress: None, lambda: False)
     assert str(failed.value) == error
     assert not (tmp_path / "out" / results.MANIFEST).exists()
