@@ -20,6 +20,7 @@ from pathlib import Path
 
 from broker_core.errors import CommandError
 from broker_core.events import Json
+from broker_core.kafka.log.storage import StorageFull
 from broker_core.serve.journal import Began, Journal
 from broker_core.serve.replay import replay
 from broker_core.serve.run import Define, Run
@@ -68,14 +69,15 @@ def _port(text: str) -> int:
 
 async def _serve(options: argparse.Namespace) -> int:
     tls = _tls(options)
+    definitions = None if options.definitions is None else _read(options.definitions)
     began_us = epoch_us()
     server = Server(Run(options.seed, began_us), _journal(options, began_us), asyncio.get_running_loop())
-    if options.definitions is not None:
-        server.order(Define(_read(options.definitions)))
-    port = await _listen(server, "amqp", options.host, options.amqp)
-    ready: Json = {"amqp": port, "host": options.host, "url": f"amqp://guest:guest@{options.host}:{port}/"}
-    if tls is not None:
-        ready["amqps"] = await _listen(server, "amqps", options.host, options.amqps, tls)
+    try:
+        ready = await _begin(server, options, definitions, tls)
+    except CommandError:
+        if options.journal is not None:
+            options.journal.unlink(missing_ok=True)  # of a run that was none
+        raise
     ended = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         server.loop.add_signal_handler(number, ended.set)
@@ -85,8 +87,33 @@ async def _serve(options: argparse.Namespace) -> int:
     await server.close()
     if not server.failed.done():
         return 0
-    print(f"highwater: stopped, the journal has what led there: {server.failed.result()!r}", file=sys.stderr)
+    print(f"highwater: stopped, {_why(server.failed.result(), options.journal)}", file=sys.stderr)
     return FAILED
+
+
+async def _begin(
+    server: Server, options: argparse.Namespace, definitions: Json | None, tls: ssl.SSLContext | None
+) -> Json:
+    """Load the definitions and listen. Returns what the ready line says. Raises CommandError."""
+    if definitions is not None:
+        server.order(Define(definitions))
+    port = await _listen(server, "amqp", options.host, options.amqp)
+    host = f"[{options.host}]" if ":" in options.host else options.host
+    ready: Json = {"amqp": port, "host": options.host, "url": f"amqp://guest:guest@{host}:{port}/"}
+    if tls is not None:
+        ready["amqps"] = await _listen(server, "amqps", options.host, options.amqps, tls)
+    return ready
+
+
+def _why(error: Exception, journal: Path | None) -> str:
+    if isinstance(error, OSError | StorageFull):
+        return f"the journal cannot be written: {error}"
+    kept = (
+        "with --journal FILE what leads there is kept"
+        if journal is None
+        else "the journal has what led there"
+    )
+    return f"{kept}: {error!r}"
 
 
 def _tls(options: argparse.Namespace) -> ssl.SSLContext | None:
@@ -108,8 +135,9 @@ def _journal(options: argparse.Namespace, began_us: int) -> Journal:
         raise CommandError("journal", "{file} is there already", file=str(path))
     try:
         return Journal(Began(options.seed, began_us), path)
-    except OSError as error:
-        raise CommandError("journal", "cannot be written: {why}", why=error.strerror or str(error)) from None
+    except (OSError, StorageFull) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise CommandError("journal", "cannot be written: {why}", why=why) from None
 
 
 def _read(path: Path) -> Json:

@@ -13,8 +13,10 @@ import asyncio
 import ssl
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 from broker_core.errors import CommandError
+from broker_core.kafka.log.storage import StorageFull
 from broker_core.serve.journal import Journal
 from broker_core.serve.run import BROKER, Act, Backlog, Run
 from broker_core.wire.amqp.remote import Accepted, Arrived, HungUp
@@ -27,7 +29,8 @@ UNWRITTEN_BYTES_MAX = 1 << 20
 
 
 class Server:
-    """on_turn: called after each turn, for whoever waits for something. failed: done when a broken invariant has stopped it.
+    """on_turn: called after each turn, for whoever waits for something. failed: done when a broken invariant, or a
+    journal that cannot be written, has stopped it.
     loop: the clock, and who reads the sockets."""
 
     def __init__(self, run: Run, journal: Journal, loop: asyncio.AbstractEventLoop) -> None:
@@ -110,13 +113,15 @@ class Server:
         self.journal.note(now_us, 0, order)
 
     def _fail(self, error: Exception, now_us: int) -> None:
-        """A state that cannot be: nobody is served any more, and the journal keeps what led there."""
-        self.journal.flush(now_us)
+        """A state that cannot be, or a journal that cannot be written: no client is served any more, and the journal
+        keeps what led there."""
         self._is_closed = True
         for socket in list(self.sockets.values()):
             socket.transport.abort()
         if not self.failed.done():
             self.failed.set_result(error)
+        with suppress(OSError, StorageFull):
+            self.journal.flush(now_us)
 
     def _leave(self, now_us: int) -> None:
         """What the turn came to goes to the sockets, and the next moment is set."""

@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from broker_core.errors import CommandError, InvariantError
+from broker_core.kafka.log.storage import StorageFull
 from broker_core.rabbitmq import methods as m
 from broker_core.rabbitmq.operator import SetAlarm
 from broker_core.rabbitmq.properties import Content
@@ -199,6 +200,19 @@ async def test_state_that_cannot_be_stops_the_server_and_the_journal_has_what_le
     assert isinstance(last, Came) and last.act == Arrived(encode(m.QueueDeclare(1, "q")))
 
 
+async def test_full_disk_stops_the_server_before_an_answer_leaves(tmp_path, monkeypatch):
+    def full(*arguments: object, **named: object) -> None:
+        raise StorageFull("No space left on device")
+
+    async with served(tmp_path / "run.highwater") as (server, port):
+        one = await client(port)
+        monkeypatch.setattr(server.journal._log, "append_pairs", full)
+        server.loop.set_exception_handler(lambda loop, context: None)
+        one.send(m.QueueDeclare(1, "q"))
+        assert isinstance(await asyncio.wait_for(server.failed, PATIENCE_S), StorageFull)
+        assert await ended(one) and one.waiting == []
+
+
 def broken(*arguments: object) -> None:
     raise InvariantError("a queue has a message twice")
 
@@ -233,6 +247,14 @@ async def used(port: int) -> None:
     one = await client(port)
     one.send(m.QueueDeclare(1, "q"))
     await one.next(m.QueueDeclareOk)
+
+
+def test_journal_of_a_run_that_never_began_is_not_left_behind(tmp_path):
+    path = tmp_path / "run.highwater"
+    for _ in range(2):
+        process, _ = started("--journal", str(path), "--host", "192.0.2.1")
+        _, errors = process.communicate(timeout=PATIENCE_S)
+        assert process.returncode == 2 and "amqp: 192.0.2.1:0" in errors and not path.exists()
 
 
 @pytest.mark.parametrize(
