@@ -12,7 +12,6 @@ from __future__ import annotations
 import asyncio
 import ssl
 import time
-from collections.abc import Callable
 from contextlib import suppress
 
 from broker_core.errors import CommandError
@@ -29,14 +28,12 @@ UNWRITTEN_BYTES_MAX = 1 << 20
 
 
 class Server:
-    """on_turn: called after each turn, for whoever waits for something. failed: done when a broken invariant, or a
-    journal that cannot be written, has stopped it.
-    loop: the clock, and who reads the sockets."""
+    """failed: done when a broken invariant, or a journal that cannot be written, has stopped it. loop: the clock, and who
+    reads the sockets."""
 
     def __init__(self, run: Run, journal: Journal, loop: asyncio.AbstractEventLoop) -> None:
         self.run, self.journal, self.loop = run, journal, loop
         self.began_s = loop.time()
-        self.on_turn: list[Callable[[], None]] = []
         self.sockets: dict[int, Socket] = {}
         self.last_socket = 0
         self._acts: list[tuple[int, Act]] = []
@@ -104,8 +101,6 @@ class Server:
         except Exception as error:
             self._fail(error, now_us)
             raise
-        for told in self.on_turn:
-            told()
 
     def _carry_out(self, order: Act, now_us: int) -> None:
         """One that is refused has changed nothing and is not in the journal."""
