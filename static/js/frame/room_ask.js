@@ -65,7 +65,7 @@ export function createRoomAsk({ room, current, send, notice, past, marking }) {
       return;
     }
     const told = { asked, tally: room.tally(), answer: room.answer(), lead: room.isPresenter() };
-    const key = `${JSON.stringify(told)} ${page.language}`;
+    const key = `${JSON.stringify(told)} ${isMade(asked)} ${page.language}`;
     if (key === drawn) return;
     drawn = key;
     if (asked.number !== number) appear(asked);
@@ -130,7 +130,7 @@ export function createRoomAsk({ room, current, send, notice, past, marking }) {
       return [...lines, marksWords({ kind: asked.marking.kind, marked: marks, truth: names }, say)];
     }
     if (asked.stage === "closed") return [say("room.closed")];
-    if (lead) return [say("room.lead")];
+    if (lead) return [say(isMade(asked) ? "room.lead" : "room.lead_shown")];
     return [say(chosen === null && marks === null ? "room.choose" : "room.chosen")];
   }
 
@@ -146,8 +146,9 @@ export function createRoomAsk({ room, current, send, notice, past, marking }) {
     speak($("room-tell"), isMade(asked) ? "predict.make" : "room.tell");
   }
 
-  // Of a moment of the past a change of one's own would be another branch's: there the truth alone is shown.
-  const isMade = (asked) => asked.is_next || !past.isShown();
+  // Of a moment of the past a change of one's own would be another branch's, and another's lab takes none: there the
+  // truth alone is shown.
+  const isMade = (asked) => asked.is_next || (page.owner && !past.isShown());
 
   function fold(isFolded) {
     $("room-ask-body").hidden = isFolded;
