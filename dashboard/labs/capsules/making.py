@@ -66,6 +66,10 @@ def make(lab_id: str, capsule: str) -> None:
         say(FAILED, reason=TOO_LONG)
     except TooLarge as error:
         say(FAILED, reason=TOO_LARGE, params=_shorter(found, error))
+    except FileNotFoundError:
+        if path.exists():
+            raise
+        orders.drop(path)  # a newer one has taken its place, or the lab is gone
     except HighwaterError as error:
         say(FAILED, reason=str(error).replace("%", "%%"))
 

@@ -293,6 +293,19 @@ def test_a_lab_of_older_rules_has_no_capsule(lab: Lab, sent: Sent) -> None:
     assert ordered(lab).status_code == 409
 
 
+def test_one_that_a_newer_one_displaces_while_it_is_made_leaves_nothing(
+    lab: Lab, sent: Sent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def record_and_drop(*given: Any) -> Recording:
+        orders.drop(orders.path_of(lab.pk, capsule))
+        return record(*given)
+
+    monkeypatch.setattr(making, "record", record_and_drop)
+    capsule = ordered(lab).json()["id"]
+    make(*sent.tasks.pop())
+    assert list(orders.path_of(lab.pk, capsule).parent.iterdir()) == []
+
+
 def test_one_address_has_so_many_under_way_and_none_more(lab: Lab, sent: Sent, settings: Any) -> None:
     settings.CAPSULES_ADDRESS_MAX, settings.CAPSULES_MAX = 2, 4
     answers = [ordered(lab) for _time in range(3)]
