@@ -16,9 +16,8 @@ from django.utils.translation import gettext as _
 from broker_core.events import Json
 from dashboard import access
 from dashboard.errors import Refused
-from dashboard.labs import comparisons, searches, selectors
-from dashboard.labs.capsules import orders
-from dashboard.labs.room import check_parts_room
+from dashboard.labs import selectors
+from dashboard.labs.room import check_parts_room, forget_files
 from dashboard.labs.transport import transport
 from dashboard.models import NAME_MAX, Lab
 
@@ -72,9 +71,7 @@ def labs_purge() -> int:
     if not labs.exists():
         return 0
     for lab_id in labs.values_list("pk", flat=True):
-        comparisons.forget(lab_id)
-        orders.forget(lab_id)
-        searches.forget(lab_id)
+        forget_files(lab_id)
     return labs.delete()[1].get("dashboard.Lab", 0)
 
 

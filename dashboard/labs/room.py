@@ -43,10 +43,15 @@ def make_room(address: str, parts: int) -> None:
     if oldest is None or free_in_s > 0:
         raise refusal(free_in_s)
     check_parts_room(address, parts, "lab")
-    comparisons.forget(oldest.pk)
-    orders.forget(oldest.pk)
-    searches.forget(oldest.pk)
+    forget_files(oldest.pk)
     oldest.delete()
+
+
+def forget_files(lab_id: str) -> None:
+    """The lab is gone for good, and with it what the workers have made of it."""
+    comparisons.forget(lab_id)
+    orders.forget(lab_id)
+    searches.forget(lab_id)
 
 
 def check_parts_room(address: str, adding: int, field: str) -> None:
