@@ -2,6 +2,7 @@
 
 import codecs
 import shutil
+import zipfile
 from decimal import Decimal
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from pyarrow import feather, orc
 
 from broker_core.errors import CommandError
+from broker_core.pipeline.sources import unpacked
 from broker_core.pipeline.sources.csv_head import csv_columns
 from broker_core.pipeline.sources.csv_rows import csv_part
 from broker_core.pipeline.sources.dialect import Dialect
@@ -309,6 +311,17 @@ def test_text_that_begins_with_the_letters_of_orc_is_read(tmp_path):
 def test_an_archive_of_several_files_says_how_many(tmp_path):
     path = Path(shutil.make_archive(str(tmp_path / "both"), "zip", FILES / "12", "."))
     with pytest.raises(CommandError, match="the archive holds 3 files; a zip is read if it holds one"):
+        source_check({"kind": "csv", "path": str(path), "key": "customer"})
+
+
+def test_an_archive_of_many_files_is_refused_before_its_directory_is_in_memory(tmp_path, monkeypatch):
+    path = tmp_path / "many.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for number in range(200):
+            archive.writestr(f"{number}.csv", "customer\na\n")
+    monkeypatch.setattr(unpacked, "DIRECTORY_BYTES_MAX", 4_096)
+    assert sniff(path, path.name) is None
+    with pytest.raises(CommandError, match="cannot be read: the archive holds too many files"):
         source_check({"kind": "csv", "path": str(path), "key": "customer"})
 
 

@@ -9,6 +9,7 @@ import bz2
 import codecs
 import gzip
 import io
+import sys
 import zipfile
 import zlib
 from pathlib import Path
@@ -21,6 +22,8 @@ PACKED = {GZIP_MARK: ".gz", BZIP2_MARK: ".bz2", ZSTD_MARK: ".zst", ZIP_MARK: ".z
 """First bytes of a packed file, and how its name ends."""
 UNPACK_ERRORS = (OSError, EOFError, zlib.error, zipfile.BadZipFile, ValueError)
 """What reading a damaged file raises; Arrow's errors are ValueError or OSError."""
+DIRECTORY_BYTES_MAX = 1 << 20
+"""Of a zip archive's directory, which is read at once: twenty thousand files."""
 _MARK_BYTES = 4
 
 
@@ -75,7 +78,9 @@ def _unpacked(file: IO[bytes], packing: str) -> IO[bytes]:
 
             stream = pa.CompressedInputStream(pa.PythonFile(file, "r"), "zstd")
             return cast("IO[bytes]", _Closing(stream, file))
-    archive = zipfile.ZipFile(file)
+    directory = _Directory(file)
+    archive = zipfile.ZipFile(cast("IO[bytes]", directory))
+    directory.bytes_max = sys.maxsize
     inside = [
         member for member in archive.infolist() if not member.is_dir() and not _is_aside(member.filename)
     ]
@@ -90,6 +95,22 @@ def _unpacked(file: IO[bytes], packing: str) -> IO[bytes]:
 def _is_aside(name: str) -> bool:
     """What macOS packs beside each file."""
     return name.startswith("__MACOSX/") or Path(name).name.startswith(".")
+
+
+class _Directory:
+    """An archive's file, of which nothing longer than `bytes_max` is read at once."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self.bytes_max = DIRECTORY_BYTES_MAX
+
+    def read(self, size: int = -1) -> bytes:
+        if size > self.bytes_max:
+            raise OSError("the archive holds too many files")
+        return self._file.read(size)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
 
 
 class _Gzip(gzip.GzipFile):
