@@ -5,7 +5,7 @@
     highwater replay FILE
 
 `serve` prints one line when it is ready, and runs until it is interrupted. `replay` runs a journal again and says whether
-every answer is the same: exit code 0, or 1 where one is another.
+every answer is the same: exit code 0, 1 where one is another, 2 for a file that is no run, 3 where a rule of ours breaks.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import ssl
 import sys
 from pathlib import Path
 
-from broker_core.errors import CommandError
+from broker_core.errors import CommandError, InvariantError
 from broker_core.events import Json
 from broker_core.kafka.log.storage import StorageFull
 from broker_core.serve.journal import Began, Journal
@@ -161,7 +161,11 @@ async def _listen(server: Server, field: str, host: str, port: int, tls: ssl.SSL
 
 
 def _replay(path: Path) -> int:
-    found = replay(path)
+    try:
+        found = replay(path)
+    except InvariantError as error:
+        print(f"highwater: the run breaks a rule of ours: {error}", file=sys.stderr)
+        return FAILED
     if found.differs is not None:
         print(f"highwater: {found.differs}")
         return DIFFERS

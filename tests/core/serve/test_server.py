@@ -17,13 +17,14 @@ from broker_core.rabbitmq import methods as m
 from broker_core.rabbitmq.operator import SetAlarm
 from broker_core.rabbitmq.properties import Content
 from broker_core.serve import server as serving
+from broker_core.serve.__main__ import main
 from broker_core.serve.journal import Began, Came, Journal, entries_of
 from broker_core.serve.replay import replay
 from broker_core.serve.run import Crash, Run
 from broker_core.serve.server import Server, epoch_us
 from broker_core.wire.amqp.frames import PROTOCOL_HEADER
 from broker_core.wire.amqp.receiver import Receiver
-from broker_core.wire.amqp.remote import Arrived
+from broker_core.wire.amqp.remote import Accepted, Arrived
 from broker_core.wire.amqp.sender import encode
 from mqsite.keeper import ROOT
 
@@ -241,6 +242,18 @@ def test_command_serves_until_it_is_interrupted_and_its_journal_replays(tmp_path
         [sys.executable, "-m", "broker_core.serve", "replay", path], cwd=ROOT, capture_output=True, text=True
     )
     assert again.returncode == 0 and "the same answers" in again.stdout
+
+
+def test_replay_of_a_run_that_broke_says_so(tmp_path, monkeypatch, capsys):
+    path = tmp_path / "run.highwater"
+    journal = Journal(Began(0, 0), path)
+    journal.note(1, 1, Accepted(serving.BROKER))
+    journal.flush(1)
+    journal.close()
+    assert main(["replay", str(path)]) == 0
+    monkeypatch.setattr(Run, "act", broken)
+    assert main(["replay", str(path)]) == 3
+    assert "the run breaks a rule of ours: a queue has a message twice" in capsys.readouterr().err
 
 
 async def used(port: int) -> None:
