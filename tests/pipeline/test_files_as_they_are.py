@@ -2,6 +2,7 @@
 
 import codecs
 import shutil
+import tracemalloc
 import zipfile
 from decimal import Decimal
 from pathlib import Path
@@ -265,6 +266,18 @@ def test_a_column_without_times_is_refused_with_the_forms_that_are_read():
     assert field == "source.time" and reason.startswith(
         "alice cannot be read as a time; what is read: ISO 8601"
     )
+
+
+def test_preview_of_very_many_columns_takes_memory_for_those_that_it_shows(tmp_path):
+    path = tmp_path / "wide.csv"
+    path.write_text(",".join(f"c{number}" for number in range(9_000)) + "\n" + "7,7\n" * 10_000)
+    tracemalloc.start()
+    try:
+        shown = source_preview({"kind": "csv", "path": str(path)})
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(shown["columns"]) == 200 and most < 200 << 20
 
 
 # -- what is not read ----------------------------------------------------------------------------------------

@@ -100,7 +100,7 @@ Shown = tuple[list[Json], list[list[str | None]], int]
 
 def _csv(path: Path, spec: Json, rows: int) -> Shown:
     dialect = Dialect.of(spec)
-    names = csv_columns(path, dialect)
+    names = csv_columns(path, dialect)[:COLUMNS_MAX]
     head = head_of(path, HEAD_BYTES, dialect.encoding)
     scanned = scan_head(head, dialect, rows + 1 + ROWS_LOOKED_AT, len(names), is_final=len(head) < HEAD_BYTES)
     data, spans, kinds = scanned.data, scanned.spans, scanned.kinds
