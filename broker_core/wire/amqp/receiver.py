@@ -45,14 +45,15 @@ class Received(NamedTuple):
 
 
 class _Assembly:
-    """A method that waits for its message. properties: None until the header is here. held: bytes of the message that
-    are here, remaining: bytes of the body that are not."""
+    """A method that waits for its message. header: its payload, None until it is here; read when the message is whole,
+    as its fields take many times its bytes. held: bytes of the message that are here, remaining: bytes of the body that
+    are not."""
 
-    __slots__ = ("body", "held", "properties", "remaining", "spec", "values")
+    __slots__ = ("body", "header", "held", "remaining", "spec", "values")
 
     def __init__(self, spec: Spec, values: list[Any]) -> None:
         self.spec, self.values = spec, values
-        self.properties: Properties | None = None
+        self.header: bytes | None = None
         self.held = self.remaining = 0
         self.body = bytearray()
 
@@ -110,7 +111,7 @@ class Receiver:
         assembly = self._assemblies.get(channel)
         if assembly is None:
             raise unexpected_frame("expected method frame, got non method frame instead")
-        if assembly.properties is None:
+        if assembly.header is None:
             self._header(assembly, header, payload)
         elif header is None:
             self._body(assembly, payload)
@@ -121,7 +122,7 @@ class Receiver:
         if assembly.remaining:
             return None
         self.forget_channel(channel)
-        content = Content(assembly.properties, bytes(assembly.body))  # type: ignore[arg-type]
+        content = Content(_properties(assembly), bytes(assembly.body))
         return Received(channel, _made(assembly.spec, channel, assembly.values, content))
 
     def _method(self, channel: int, payload: bytes) -> Received | None:
@@ -159,11 +160,7 @@ class Receiver:
                 assembly.spec.id,
             )
         self._hold(assembly, len(payload))
-        try:
-            assembly.properties = read_properties(payload)
-        except Malformed:
-            # The original reads properties later, in the channel, which fails with them.
-            raise RemoteProtocolError(INTERNAL_ERROR, "INTERNAL_ERROR", assembly.spec.id) from None
+        assembly.header = payload
 
     def _body(self, assembly: _Assembly, payload: bytes) -> None:
         if len(payload) > assembly.remaining:
@@ -183,8 +180,16 @@ class Receiver:
         assembly.held += size
 
 
+def _properties(assembly: _Assembly) -> Properties:
+    """Raises RemoteProtocolError as the original's channel fails, which reads them."""
+    try:
+        return read_properties(assembly.header or b"")
+    except Malformed:
+        raise RemoteProtocolError(INTERNAL_ERROR, "INTERNAL_ERROR", assembly.spec.id) from None
+
+
 def _out_of_turn(assembly: _Assembly) -> RemoteProtocolError:
-    if assembly.properties is not None:
+    if assembly.header is not None:
         return unexpected_frame("expected content body, got non content body frame instead", assembly.spec.id)
     text = f"expected content header for class {assembly.spec.id[0]}, got non content header frame instead"
     return unexpected_frame(text, assembly.spec.id)
