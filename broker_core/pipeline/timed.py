@@ -132,11 +132,21 @@ class TimedStep:
 
 
 class History:
-    """The steps of a history, ordered in a lab of one lane."""
+    """The steps of a history, ordered in a lab of one lane. paces: node -> (from when on, how long it needs for a record),
+    of those that were slowed."""
 
     def __init__(self, lab: Lab, table: Timetable) -> None:
         self.lab, self.table = lab, table
         self.joining: list[str] = []
+        self.paces: dict[str, list[tuple[int, int]]] = {}
+
+    def service_us(self, node: str, done_us: int) -> int:
+        """How long a node needed for the record that it was done with then: the one in its hand keeps the pace at which it
+        began."""
+        for since_us, service_us in reversed(self.paces.get(node, [])):
+            if since_us + service_us <= done_us:
+                return service_us
+        return self.table.service_us
 
     def change(self, step: Step, *, joins_with_next: bool) -> None:
         """Carry out a step now. joins_with_next: the next step is a join of the same order, so this one waits
@@ -146,10 +156,18 @@ class History:
                 lane.change(
                     step.kind, step.consumer or "", step.step, self.table.service_us_at(step.rate or 1)
                 )
+                self._note_pace(lane, step.consumer or "")
         elif step.kind != "join":
             self.lab.submit({"command_id": f"step-{step.step}", "kind": step.kind, "consumer": step.consumer})
+            if step.kind == "rejoin":
+                for lane in self.lab.lanes.values():
+                    self._note_pace(lane, step.consumer or "")
         else:
             self._join(step, joins_with_next=joins_with_next)
+
+    def _note_pace(self, lane: Lane, name: str) -> None:
+        consumer = lane.consumers[name]
+        self.paces.setdefault(consumer.incarnation, []).append((lane.now_us, consumer.service_us))
 
     def _join(self, step: Step, *, joins_with_next: bool) -> None:
         self.joining.append(step.consumer or "")
@@ -202,7 +220,7 @@ def timed_run(
         "waited": watch.waited,
         "redelivered": lane.reads.redelivered(),
     }
-    waits_us = list(_waits_us(watch.done_us, workload, table.service_us, lane.now_us))
+    waits_us = list(_waits_us(watch, workload, history, lane.now_us))
     risks = [flight.sent_us for flight in at_risk(watch.flights)]
     timed: list[TimedStep] = []
     for place, (row, after) in enumerate(zip(rows, [*rows[1:], ends], strict=True)):
@@ -223,13 +241,11 @@ def timed_run(
     return timed
 
 
-def _waits_us(
-    done_us: Sequence[int | None], workload: Workload, service_us: int, end_us: int
-) -> Iterator[int]:
+def _waits_us(watch: FlightWatch, workload: Workload, history: History, end_us: int) -> Iterator[int]:
     """How long each record waited for a consumer to turn to it; what is not done yet has waited until the
     end."""
-    for index, done in enumerate(done_us):
-        until_us = end_us if done is None else done - service_us
+    for index, (done, node) in enumerate(zip(watch.done_us, watch.done_by, strict=True)):
+        until_us = end_us if done is None else done - history.service_us(node, done)
         yield max(0, until_us - workload.arrival_us(index))
 
 

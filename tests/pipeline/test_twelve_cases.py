@@ -199,3 +199,12 @@ def test_a_slow_consumer_holds_up_its_keys_and_not_those_of_others(study):
     split, queue = (each["totals"] for each in result["strategies"])
     assert split["undrained"] == 1 and split["lag_peak"] > 5 * queue["lag_peak"]
     assert split["churn"] == 0, "nobody comes or goes"
+
+
+def test_work_of_a_slow_consumer_is_not_waiting(study):
+    """With consumers to spare each record has one at once, however long that one works on it."""
+    few = [(f"user-{number}", 3) for number in range(200)]
+    history = {"kind": "given", "start": 8, "changes": [{"kind": "slow", "consumer": "c2", "rate": 22}]}
+    one_each = "rabbitmq.queue:prefetch=1"
+    result = study(few, [one_each], history, rate=5_000, consumer_rate=3_000, is_timed=True)
+    assert sum(result["strategies"][0]["waits"]) <= 1, "one may be in its hand when the run ends"

@@ -13,7 +13,7 @@ from broker_core.lab.workload.live_keys import NO_KEY
 class FlightWatch:
     """A `Watch` of a lane. flights, stops: those that are over. waited: records that arrived while nobody
     could take them: their partition was paused, their key's consumer was dead or missing, or (a queue) no
-    consumer was alive. done_us: of each record when a program was done with it first, None until then.
+    consumer was alive. done_us: of each record when a program was done with it first, None until then; done_by: which.
 
     A record is in flight from when it reaches a program's client until the program is done with it, or gone.
     A flight's consumer is the node of the program, so two lives of one program are two.
@@ -24,6 +24,7 @@ class FlightWatch:
         self.stops: list[Stop] = []
         self.waited = 0
         self.done_us: list[int | None] = []
+        self.done_by: list[str] = []
         self._codes: list[int] = []
         self._in_flight: dict[str, dict[int, int]] = {}  # program -> record -> since when
         self._stopped: Mapping[str, int] = {}
@@ -31,6 +32,7 @@ class FlightWatch:
     def arrived(self, message: int, code: int, would_wait: bool) -> None:
         self._codes.append(code)
         self.done_us.append(None)
+        self.done_by.append("")
         self.waited += would_wait
 
     def received(self, program: str, message: int, now_us: int) -> None:
@@ -39,7 +41,7 @@ class FlightWatch:
 
     def handled(self, program: str, message: int, now_us: int) -> None:
         if self.done_us[message] is None:
-            self.done_us[message] = now_us
+            self.done_us[message], self.done_by[message] = now_us, program
         flying = self._in_flight.get(program)
         since_us = None if flying is None else flying.pop(message, None)
         if since_us is not None:
