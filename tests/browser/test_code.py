@@ -95,10 +95,10 @@ def test_another_algorithm_another_moment_another_language(lab: Page) -> None:
     expect(lab.locator("#to-now")).to_be_visible()
     expect(lab.locator("#when")).not_to_have_text(then, timeout=ANSWERS_MS)
     lab.select_option("#of", "rabbitmq.dead_letter")
-    expect(lab.locator("#when")).to_contain_text("has not run since", timeout=ANSWERS_MS)
+    expect(lab.locator("#when")).to_contain_text("has not run", timeout=ANSWERS_MS)  # yet, or since then
     expect(lab.locator("#walk")).to_be_hidden()
     lab.click("#language")
-    expect(lab.locator("#when")).to_contain_text("都没有运行")
+    expect(lab.locator("#when")).to_contain_text("没有运行")
     expect(lab.locator("#of option:checked")).to_have_text("死信：发布的副本")
     lab.keyboard.press("l")
     expect(lab.locator("body")).not_to_have_attribute("data-past", "")

