@@ -145,7 +145,8 @@ function visible(element) {
     [left, right] = [Math.max(left, box.left), Math.min(right, box.right)];
     [top, bottom] = [Math.max(top, box.top), Math.min(bottom, box.bottom)];
   }
-  return right <= left && bottom <= top ? null : { left, top, right, bottom };
+  const isHidden = right < left || bottom < top || (right === left && bottom === top);   // a line has no width
+  return isHidden ? null : { left, top, right, bottom };
 }
 
 // The window between what stands at its edges, in the document's coordinates.

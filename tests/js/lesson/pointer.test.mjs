@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { covered, layout, places, plateWidth } from "../../../static/js/lesson/pointer.js";
+import { boxOf, covered, layout, places, plateWidth } from "../../../static/js/lesson/pointer.js";
 import { PAGES, thingOf } from "../../../static/js/lesson/things.js";
 
 const ROOM = { left: 0, top: 100, right: 1280, bottom: 640 };
@@ -65,4 +65,18 @@ test("a thing has a kind and an id, and may name its lane", () => {
   assert.deepEqual(thingOf("link:broker-1>broker-2"), { kind: "link", id: "broker-1>broker-2", lane: null });
   assert.deepEqual(thingOf("partition:1:orders:0"), { kind: "partition", id: "1:orders:0", lane: null });
   assert.deepEqual(Object.keys(PAGES), ["stage", "cluster", "groups", "pulsar", "tubemq", "rabbitmq"]);
+});
+
+test("of what its scrolling box hides nothing is outlined, of a line all", (context) => {
+  const body = {};
+  const getComputedStyle = () => ({ overflowX: "auto" });
+  Object.assign(globalThis, { document: { body }, scrollX: 0, scrollY: 0, getComputedStyle });
+  const made = ["document", "scrollX", "scrollY", "getComputedStyle"];
+  context.after(() => made.forEach((name) => delete globalThis[name]));
+  const box = (left, top, right, bottom, parentElement = body) =>
+    ({ parentElement, getBoundingClientRect: () => ({ left, top, right, bottom }) });
+  const scrolled = box(0, 0, 300, 200);
+  assert.equal(boxOf([box(440, 20, 640, 60, scrolled)]), null);
+  assert.deepEqual(boxOf([box(250, 20, 640, 60, scrolled)]), { left: 244, top: 14, right: 306, bottom: 66 });
+  assert.deepEqual(boxOf([box(100, 20, 100, 60, scrolled)]), { left: 94, top: 14, right: 106, bottom: 66 });
 });
