@@ -101,7 +101,7 @@ def test_a_file_becomes_a_ranking(form: Page, orders: Path, finished: dict[str, 
     finished["id"] = finished["at"]
     assert len(ids) == 4
     expect(form.locator("#headline")).to_contain_text(re.compile("fits? these records best"))
-    expect(form.locator(".notes")).to_contain_text("1 row could not be read")
+    expect(form.locator(".notes")).to_contain_text("1 record has more fields than there are columns")
     assert form.eval_on_selector_all("#ranking tr", "rows => rows.map((row) => row.dataset.strategy)") == ids
     for name in CHARTS:
         form.locator(f"#chart-{name}").scroll_into_view_if_needed()
