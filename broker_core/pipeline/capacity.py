@@ -2,7 +2,7 @@
 
 A backlog that a change leaves is worked off as long as each consumer gets less than it takes; where one gets
 more in the last step, its lag grows for good. The rates are those of the request. Rates that nobody stated
-exclude nothing: they are placeholders.
+exclude nothing: they are the form's defaults.
 
     arrives for c1  =  rate x share of c1        rate 36, share 0.33: 12 records a second
     takes                consumer_rate           10: it falls behind by 2 a second

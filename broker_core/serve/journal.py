@@ -32,12 +32,11 @@ SETTINGS = LogSettings(segment_bytes=_INT_MAX, message_bytes_max=_INT_MAX, reten
 
 
 class Began(msgspec.Struct, frozen=True, tag="run", array_like=True):
-    """seed, began_us: of the run. rules: version that its course follows from. server: what kind of server it has."""
+    """seed, began_us: of the run. rules: version that its course follows from."""
 
     seed: int
     began_us: int
     rules: int = RULES_VERSION
-    server: str = "rabbitmq"
 
 
 class Came(msgspec.Struct, frozen=True, tag="act", array_like=True):

@@ -8,13 +8,12 @@ than the one before it; whatever is due until then happens first.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable
 
 import msgspec
 
 from broker_core.errors import CommandError
-from broker_core.events import Json, TurningPoint
+from broker_core.events import Json
 from broker_core.rabbitmq import loading
 from broker_core.rabbitmq import methods as m
 from broker_core.rabbitmq import operator as server
@@ -30,7 +29,6 @@ from broker_core.sim.world import World
 from broker_core.wire.amqp.remote import Accepted, Arrived, HungUp, Remote, RemoteState, SocketEvent
 
 BROKER, OPERATOR = "broker", "operator"
-EVENTS_KEPT = 1_000
 
 
 class Crash(msgspec.Struct, frozen=True, tag="serve.crash", array_like=True):
@@ -68,15 +66,14 @@ Act = ServerAct | SocketAct
 
 class Run:
     """seed: what names that the server makes follow from. began_us: what the server's clock says at time 0, microseconds
-    since 1970. sockets: number -> its node's state. touched: those of them that have something for their socket. events: the
-    last turning points."""
+    since 1970. sockets: number -> its node's state. touched: those of them that have something for their
+    socket. Nobody hears its turning points."""
 
     def __init__(self, seed: int = 0, began_us: int = 0) -> None:
         self.seed, self.began_us = seed, began_us
-        self.events: deque[TurningPoint] = deque(maxlen=EVENTS_KEPT)
         self.sockets: dict[int, RemoteState] = {}
         self.touched: dict[RemoteState, None] = {}
-        self.world = World("rabbitmq", self._design(), seed, self.events.extend)
+        self.world = World("rabbitmq", self._design(), seed, lambda told: None)
         self._start_server()
 
     def _start_server(self) -> None:
