@@ -68,8 +68,8 @@ simulate: install-dev
 
 # Needs uv. No index addresses in the files: whoever installs uses the index of their own machine.
 lock:
-	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate pyproject.toml --extra dev -o requirements-dev.lock
-	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate pyproject.toml -c requirements-dev.lock -o requirements.lock
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate pyproject.toml --all-extras -o requirements-dev.lock
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate pyproject.toml --extra site --extra spark -c requirements-dev.lock -o requirements.lock
 
 node:
 	@command -v node >/dev/null 2>&1 || { echo "The JavaScript tests need Node 20 or newer; on Debian or Ubuntu: apt-get install nodejs" >&2; exit 1; }

@@ -1,5 +1,7 @@
-"""Make .venv hold exactly what the lock says, with the command `highwater`, convert the flights, begin to prepare studies: `python3 -I
+"""Make .venv hold exactly what the lock says and this checkout itself, convert the flights, begin to prepare studies: `python3 -I
 mqsite/install.py [--dev]`.
+
+The checkout is installed as its pyproject.toml says, editable: `highwater` is a command and a name to import.
 
 Run by whatever Python the machine has, so it uses the standard library alone and no syntax newer than Python
 3.6; an unfit Python gets one sentence. Uses uv where it is installed (seconds), else venv and pip; both check
@@ -8,7 +10,6 @@ every hash of the lock.
 
 import hashlib
 import os
-import shlex
 import shutil
 import subprocess
 import sys
@@ -35,26 +36,26 @@ def main(arguments):
         return 0
     lock = os.path.join(ROOT, name)
     print(f"Installing {name} into {VENV}: once, and this may take some minutes ...", flush=True)
-    failed = with_uv(lock) if shutil.which("uv") else with_pip(lock)
+    failed = (with_uv(lock) if shutil.which("uv") else with_pip(lock)) or checkout()
     if failed:
         print(failed, file=sys.stderr)
         return 1
     if subprocess.call([PYTHON, "-m", "broker_core.lab.workload.flights_table"], cwd=ROOT) != 0:
         return 1
     stamp(name)
-    command()
     prepare_studies()
     return 0
 
 
-def command():
-    """`highwater` beside the Python that has all that it needs."""
-    path = os.path.join(VENV, "bin", "highwater")
-    with open(path, "w") as file:
-        file.write(
-            f'#!/bin/sh\nPYTHONPATH={shlex.quote(ROOT)} exec {shlex.quote(PYTHON)} -m broker_core.serve "$@"\n'
-        )
-    os.chmod(path, 0o755)
+def checkout():
+    """Install this tree, editable, with the setuptools that the lock holds. Returns None, or the sentence why not."""
+    with_which = (
+        ["uv", "pip", "install", "--python", PYTHON]
+        if shutil.which("uv")
+        else [PYTHON, "-m", "pip", "install"]
+    )
+    command = [*with_which, "--quiet", "--no-deps", "--no-build-isolation", "--editable", ROOT]
+    return None if subprocess.call(command) == 0 else f"{ROOT} could not be installed into {VENV}; see above."
 
 
 def has_classes():
@@ -72,9 +73,12 @@ def prepare_studies():
 
 
 def wanted(name):
-    """The stamp of a lock: its content and the Python it was installed for."""
-    with open(os.path.join(ROOT, name), "rb") as file:
-        return f"{sys.version_info[0]}.{sys.version_info[1]} {hashlib.sha256(file.read()).hexdigest()}"
+    """The stamp of a lock: its content, the Python it was installed for, and what is installed of this tree."""
+    content = hashlib.sha256()
+    for part in (name, "pyproject.toml"):
+        with open(os.path.join(ROOT, part), "rb") as file:
+            content.update(file.read())
+    return f"{sys.version_info[0]}.{sys.version_info[1]} {content.hexdigest()}"
 
 
 def is_fresh(name):

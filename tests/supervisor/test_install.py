@@ -16,6 +16,7 @@ def root(tmp_path, monkeypatch):
     """A checkout with two locks and an environment that was never made."""
     for name in BOTH:
         (tmp_path / name).write_text(f"{name} 1\n")
+    (tmp_path / "pyproject.toml").write_text("[project]\n")
     (tmp_path / "var").mkdir()
     monkeypatch.setattr(install, "ROOT", str(tmp_path))
     monkeypatch.setattr(install, "VENV", str(tmp_path / ".venv"))
@@ -52,6 +53,12 @@ def test_the_development_lock_holds_all_of_the_other_one(installed):
 def test_a_changed_lock_is_installed_again(installed):
     install.stamp("requirements.lock")
     (installed / "requirements.lock").write_text("requirements.lock 2\n")
+    assert fresh() == [False, False]
+
+
+def test_a_changed_project_is_installed_again(installed):
+    install.stamp("requirements.lock")
+    (installed / "pyproject.toml").write_text("[project.scripts]\n")
     assert fresh() == [False, False]
 
 
@@ -110,12 +117,13 @@ def test_with_uv_the_lock_is_synchronised_with_its_hashes_and_studies_are_prepar
 ):
     machine = Machine(monkeypatch, uv=True)
     assert install.main(["--dev"]) == 0
-    sync, flights, prepare = machine.ran
+    sync, checkout, flights, prepare = machine.ran
     assert (
         sync[:3] == ["uv", "pip", "sync"]
         and "--require-hashes" in sync
         and sync[-1] == str(installed / "requirements-dev.lock")
     )
+    assert checkout[:3] == ["uv", "pip", "install"] and checkout[-2:] == ["--editable", str(installed)]
     assert (
         flights[1:] == ["-m", "broker_core.lab.workload.flights_table"]
         and prepare[-1] == "prepare_studies"
@@ -127,21 +135,28 @@ def test_with_uv_the_lock_is_synchronised_with_its_hashes_and_studies_are_prepar
 def test_without_uv_pip_installs_the_lock_with_its_hashes_and_nothing_else(installed, monkeypatch):
     machine = Machine(monkeypatch, uv=False)
     assert install.main([]) == 0
-    command = next(command for command in machine.ran if "install" in command)
+    command, checkout = (command for command in machine.ran if "install" in command)
     assert command[:3] == [install.PYTHON, "-m", "pip"] and {"--no-deps", "--require-hashes"} <= set(command)
     assert command[-2:] == ["-r", str(installed / "requirements.lock")]
+    assert checkout[:4] == [install.PYTHON, "-m", "pip", "install"] and checkout[-1] == str(installed)
+    assert {"--no-deps", "--no-build-isolation"} <= set(checkout)
 
 
 @pytest.mark.parametrize(
     ("uv", "fails", "said"),
-    [(True, "sync", "uv could not install"), (False, "install", "pip could not install")],
+    [
+        (True, "sync", "uv could not install"),
+        (False, "install", "pip could not install"),
+        (True, "--editable", "{root} could not be installed"),
+        (False, "--editable", "{root} could not be installed"),
+    ],
 )
-def test_a_lock_that_cannot_be_installed_is_told_and_not_taken_for_installed(
+def test_what_cannot_be_installed_is_told_and_not_taken_for_installed(
     installed, monkeypatch, capsys, uv, fails, said
 ):
     machine = Machine(monkeypatch, uv=uv, fails=fails)
     assert install.main([]) == 1
-    assert capsys.readouterr().err.startswith(said)
+    assert capsys.readouterr().err.startswith(said.format(root=installed))
     assert fresh() == [False, False] and not [
         words for words in machine.words if "flights" in words or "prepare" in words
     ]

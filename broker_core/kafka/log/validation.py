@@ -11,8 +11,6 @@ record_kernels.py, imported when the first batch comes.
 
 from __future__ import annotations
 
-import numpy as np
-
 from broker_core.kafka.log.codecs import Codec, decompress
 from broker_core.kafka.log.errors import CorruptRecord, InvalidRecord, InvalidTimestamp, RecordTooLarge
 from broker_core.kafka.log.record import NO_TIMESTAMP
@@ -88,6 +86,8 @@ def with_times(batch: RecordBatch, attributes: int, max_timestamp: int) -> Recor
 
 def _largest_timestamp(batch: RecordBatch, settings: LogSettings, now_ms: int) -> int:
     """Look at each record, and give the largest time; -1: none has one."""
+    import numpy as np
+
     from broker_core.kafka.log.record_kernels import survey
 
     header, data = batch
