@@ -105,7 +105,7 @@ def test_every_module_of_serving_finds_what_it_imports(installed):
 
 def test_pika_program_runs_against_its_server(installed):
     with serving(installed) as url:
-        assert run_program(program_of("README.md"), url) == ["order 0", "order 1", "order 2"]
+        assert run_program(program_of("pika.md"), url) == ["order 0", "order 1", "order 2"]
 
 
 def test_it_names_the_command(installed):

@@ -14,7 +14,10 @@ from pathlib import Path
 from mqsite.keeper import ROOT
 
 PATIENCE_S = 60
-CLEAN = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+CLEAN = {
+    name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "DJANGO_SETTINGS_MODULE")
+}
+"""What a program of a user would have, who knows nothing of this checkout."""
 
 
 def program_of(page: str, language: str = "python") -> str:
