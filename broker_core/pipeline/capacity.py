@@ -67,6 +67,6 @@ def takes_of(result: Json) -> dict[str, int]:
     for step in result.get("steps", ()):
         if step.get("kind") == "slow":
             slow[step["consumer"]] = step["rate"]
-        elif step.get("kind") == "leave":
+        elif step.get("kind") in ("leave", "stop"):
             slow.pop(step["consumer"], None)
     return slow

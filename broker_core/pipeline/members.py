@@ -2,7 +2,7 @@
 one change after another.
 
     {"kind": "given", "start": 4, "changes": [{"kind": "join", "consumer": "c5", "at": null}, ...]}
-    {"kind": "rolling_restart", "consumers": 8}                     each in turn leaves and joins again
+    {"kind": "rolling_restart", "consumers": 8, "down_s": 30}       each in turn restarts
     {"kind": "autoscale", "from": 2, "to": 64}                      one joins after another; from 64 to 2 the newest leave first
     {"kind": "crash_storm", "consumers": 16, "crashes": 8, "seed": 7}   so many crash, then come back in the same order
     {"kind": "lab", "start": 3, "rate": 36, "commands": [...]}      a lab's journal: its changes to all lanes, at their records
@@ -11,9 +11,13 @@ one change after another.
 over the whole workload. Names are the lab's: c1, c2, ... at the start, and a joiner without a name gets the
 next number that nobody has had. A change "slow" leaves everybody where they are: from then on the consumer takes
 `rate` records a second.
+
+A change "restart" is two steps: a process stops, and is back `down_s` seconds later, under its own name or, as
+a pod that is replaced, under a new one (`names`: "own" or "new"). Without a consumer it goes through all who are
+there, one after another: a deployment.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple
@@ -31,16 +35,23 @@ CHANGES_MAX = 1_024
 RECORD_MAX = 2**53
 SEED_MAX = 2**63 - 1
 MEMBERSHIP_KINDS = ("join", "leave", "crash", "rejoin")
-SLOW = "slow"
-CHANGE_KINDS = (*MEMBERSHIP_KINDS, SLOW)
-START = "start"
+SLOW, RESTART = "slow", "restart"
+CHANGE_KINDS = (*MEMBERSHIP_KINDS, SLOW, RESTART)
+START, STOP, BACK = "start", "stop", "back"
+"""Kinds of steps beside those of changes: the start, and the two of a restart."""
+OWN, NEW = "own", "new"
+NAMES = (OWN, NEW)
+DOWN_S, ROLLING_DOWN_S, DOWN_S_MAX = 10, 30, 3_600
+STEPS_MAX = 2 * CHANGES_MAX
+_FIELDS_OF = MappingProxyType({SLOW: ("rate",), RESTART: ("down_s", "names")})
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
     """One state of the membership. step: from 0, which is the start. members: who is there after the change,
     in join order; one who crashed is not among them (its broker has noticed), one that came back is at the
-    end. at: as in the history; None at the start. rate: of a consumer that slows, else None."""
+    end. at: as in the history; None at the start. rate: of a consumer that slows, else None. down_s: of one that
+    stops to come back, after how many seconds. change: the place of its change in the history; None at the start."""
 
     step: int
     kind: str
@@ -49,6 +60,8 @@ class Step:
     members: tuple[str, ...]
     at: int | None
     rate: int | None = None
+    down_s: int | None = None
+    change: int | None = None
 
     def to_json(self) -> Json:
         """The step as a result shows it."""
@@ -59,7 +72,9 @@ class Step:
             "label": self.label,
             "members": list(self.members),
             "at": self.at,
+            "change": self.change,
             **({} if self.rate is None else {"rate": self.rate}),
+            **({} if self.down_s is None else {"down_s": self.down_s}),
         }
 
 
@@ -83,7 +98,7 @@ def history_check(raw: object) -> Json:
 
 
 def history_steps(history: Json) -> list[Step]:
-    """The steps of a history that `history_check` gave: the start and one for each change.
+    """The steps of a history that `history_check` gave: the start and one for each change, two for a restart.
 
     >>> [step.label for step in history_steps({"kind": "rolling_restart", "consumers": 2})]
     ['2', '−c1', '+c1', '−c2', '+c2']
@@ -91,14 +106,29 @@ def history_steps(history: Json) -> list[Step]:
     start, changes = _KINDS[history["kind"]][2](history)
     group = _Group([f"c{number}" for number in range(1, start + 1)])
     steps = [Step(0, START, None, str(start), tuple(group.members), None)]
-    for place, (kind, named, at, rate) in enumerate(changes):
-        name = group.change(kind, named, f"history.changes.{place}")
-        label = _LABELS[kind].format(name, rate)
-        steps.append(Step(len(steps), kind, name, label, tuple(group.members), at, rate))
+    for place, change in enumerate(changes):
+        where = f"history.changes.{place}"
+        for part in group.parts(change):
+            if len(steps) > STEPS_MAX:
+                raise CommandError(where, "makes more than {high} steps", high=STEPS_MAX)
+            name = group.change(part.kind, part.consumer, where)
+            label = _LABELS[part.kind].format(name, part.rate)
+            there = tuple(group.members)
+            steps.append(
+                Step(len(steps), part.kind, name, label, there, part.at, part.rate, part.down_s, place)
+            )
     return steps
 
 
-_LABELS = {"join": "+{}", "leave": "−{}", "crash": "{}×", "rejoin": "+{}", SLOW: "{}~{}"}
+_LABELS = {
+    "join": "+{}",
+    "leave": "−{}",
+    "crash": "{}×",
+    "rejoin": "+{}",
+    SLOW: "{}~{}",
+    STOP: "−{}",
+    BACK: "+{}",
+}
 
 
 class _Change(NamedTuple):
@@ -106,6 +136,8 @@ class _Change(NamedTuple):
     consumer: str | None
     at: int | None
     rate: int | None = None
+    down_s: int | None = None
+    names: str = OWN
 
 
 @dataclass(slots=True)
@@ -120,12 +152,23 @@ class _Group:
     def __post_init__(self) -> None:
         self.names = set(self.members)
 
+    def parts(self, change: _Change) -> Iterator[_Change]:
+        """The steps of a change, one for each, but two for each restart; who restarts where nobody is named is
+        known when it begins."""
+        if change.kind != RESTART:
+            yield change
+            return
+        named = [change.consumer] if change.consumer is not None else list(self.members)
+        for name in named:
+            yield _Change(STOP, name, None, down_s=change.down_s)
+            yield _Change(BACK, name if change.names == OWN else None, None)
+
     def change(self, kind: str, name: str | None, where: str) -> str:
         """Carry it out. Returns whom it is about. Raises CommandError at `where`.consumer where that cannot
         be."""
         field_name = f"{where}.consumer"
         if name is None:
-            if kind != "join":
+            if kind not in ("join", BACK):
                 raise CommandError(field_name, "name the consumer for {kind}", kind=kind)
             name = self.free_name()
         if kind == "join" and (name in self.members or name in self.down):
@@ -134,11 +177,11 @@ class _Group:
             raise CommandError(field_name, "{consumer} has crashed; it can rejoin or leave", consumer=name)
         if kind == "rejoin" and name not in self.down:
             raise CommandError(field_name, "{consumer} has not crashed", consumer=name)
-        if kind == SLOW and name in self.down:
+        if kind in (SLOW, STOP) and name in self.down:
             raise CommandError(field_name, "{consumer} has crashed; it can rejoin or leave", consumer=name)
-        if kind in ("leave", "crash", SLOW) and name not in self.members and name not in self.down:
+        if kind in ("leave", "crash", SLOW, STOP) and name not in self.members and name not in self.down:
             raise CommandError(field_name, "there is no consumer {consumer}", consumer=name)
-        if kind in ("join", "rejoin"):
+        if kind in ("join", "rejoin", BACK):
             if len(self.members) >= CONSUMERS_MAX:
                 raise CommandError(where, "at most {limit} consumers", limit=CONSUMERS_MAX)
             self.down = [other for other in self.down if other != name]
@@ -171,39 +214,54 @@ def _check_given(raw: Json) -> Json:
         where = f"history.changes.{place}"
         if not isinstance(change, dict):
             raise CommandError(where, "must be an object")
-        refuse_unknown(change, {"kind", "consumer", "at", "rate"}, f"{where}.", where)
         kind, consumer, at = change.get("kind"), change.get("consumer"), change.get("at")
-        if kind not in CHANGE_KINDS:
+        if not isinstance(kind, str) or kind not in CHANGE_KINDS:
             raise CommandError(f"{where}.kind", "must be one of {choices}", choices=Names(CHANGE_KINDS))
+        refuse_unknown(change, {"kind", "consumer", "at", *_FIELDS_OF.get(kind, ())}, f"{where}.", where)
         if consumer is not None:
             consumer_name(consumer, f"{where}.consumer")
         if at == "":
             raise CommandError(f"{where}.at", "say before which record it happens")
         if at is not None:
             whole(f"{where}.at", at, 0, RECORD_MAX)
+            if kind == RESTART:
+                raise CommandError(
+                    f"{where}.at", "a restart takes seconds, not records: let the consumer leave and join"
+                )
         if checked and (at is None) != (checked[0]["at"] is None):
             raise CommandError(f"{where}.at", "give a record for all changes, or for none")
         if checked and at is not None and at < checked[-1]["at"]:
             raise CommandError(f"{where}.at", "must not happen before the change above it")
-        checked.append({"kind": kind, "consumer": consumer, "at": at, **_rate(kind, change, where)})
+        checked.append({"kind": kind, "consumer": consumer, "at": at, **_more(kind, change, where)})
     return {"start": start, "changes": checked}
 
 
-def _rate(kind: str, change: Json, where: str) -> Json:
-    """Of a consumer that slows, how many records a second it takes; no other change has one."""
+def _more(kind: str, change: Json, where: str) -> Json:
+    """What only this kind of change has: of a consumer that slows, how many records a second it takes; of a
+    restart, how long it takes and under which name."""
     if kind == SLOW:
         high = DEFAULT_LIMITS.service_per_second_max
         return {"rate": whole(f"{where}.rate", change.get("rate"), 1, high)}
-    if change.get("rate") is not None:
-        raise CommandError(
-            f"{where}.rate", "is unknown; known: {names}", names=Names(("at", "consumer", "kind"))
-        )
-    return {}
+    return _restart(change, f"{where}.", DOWN_S) if kind == RESTART else {}
+
+
+def _restart(raw: Json, where: str, down_s: int) -> Json:
+    names = raw.get("names", OWN)
+    if not isinstance(names, str) or names not in NAMES:
+        raise CommandError(f"{where}names", "must be one of {choices}", choices=Names(NAMES))
+    return {"down_s": whole(f"{where}down_s", raw.get("down_s", down_s), 1, DOWN_S_MAX), "names": names}
 
 
 def _given(history: Json) -> tuple[int, list[_Change]]:
     return history["start"], [
-        _Change(change["kind"], change["consumer"], change["at"], change.get("rate"))
+        _Change(
+            change["kind"],
+            change["consumer"],
+            change["at"],
+            change.get("rate"),
+            change.get("down_s"),
+            change.get("names", OWN),
+        )
         for change in history["changes"]
     ]
 
@@ -212,13 +270,13 @@ def _given(history: Json) -> tuple[int, list[_Change]]:
 
 
 def _check_rolling(raw: Json) -> Json:
-    return {"consumers": whole("history.consumers", raw.get("consumers", 8), 1, CONSUMERS_MAX)}
+    consumers = whole("history.consumers", raw.get("consumers", 8), 1, CONSUMERS_MAX)
+    return {"consumers": consumers, **_restart(raw, "history.", ROLLING_DOWN_S)}
 
 
 def _rolling(history: Json) -> tuple[int, list[_Change]]:
-    count = history["consumers"]
-    return count, [
-        _Change(kind, f"c{number}", None) for number in range(1, count + 1) for kind in ("leave", "join")
+    return history["consumers"], [
+        _Change(RESTART, None, None, down_s=history["down_s"], names=history["names"])
     ]
 
 
@@ -305,7 +363,7 @@ def _lab(history: Json) -> tuple[int, list[_Change]]:
 _Kind = tuple[tuple[str, ...], Callable[[Json], Json], Callable[[Json], tuple[int, list[_Change]]]]
 _KINDS: Mapping[str, _Kind] = MappingProxyType({
     "given": (("start", "changes"), _check_given, _given),
-    "rolling_restart": (("consumers",), _check_rolling, _rolling),
+    "rolling_restart": (("consumers", "down_s", "names"), _check_rolling, _rolling),
     "autoscale": (("from", "to"), _check_autoscale, _autoscale),
     "crash_storm": (("consumers", "crashes", "seed"), _check_storm, _storm),
     "lab": (("start", "rate", "commands"), _check_lab, _lab),

@@ -24,7 +24,7 @@ from broker_core.lab.workload.base import Workload
 from broker_core.lab.workload.weighted_keys import KEY_BYTES_MAX, KeysWorkload
 from broker_core.pipeline import result
 from broker_core.pipeline.hot_keys import counted_profile, key_profile
-from broker_core.pipeline.members import Step, has_records, history_steps
+from broker_core.pipeline.members import STOP, Step, has_records, history_steps
 from broker_core.pipeline.one_pass import OnePass, one_pass
 from broker_core.pipeline.sources.problems import SUMMARY_SCHEMA, Problems, summed_up
 from broker_core.pipeline.sources.rows import BAD_SIZE, BAD_TIME
@@ -196,7 +196,7 @@ class _Run:
             },
             "steps": [step.to_json() for step in steps],
             "strategies": described,
-            "churn_least": churn_least([step.members for step in steps]),
+            "churn_least": churn_least([step.members for step in steps if step.kind != STOP]),
             "limits": {"timed_sample": timed_sample},
         }
         result.write_result(

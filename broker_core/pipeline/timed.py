@@ -4,9 +4,10 @@ rates.
 A history with changes at record numbers runs over those very records, if there are not too many: then this
 *is* the live lab. Any other history runs on a timetable: WARM_S to begin with, then each change has JOIN_S, a
 crash CRASH_S, in which its broker notices it (a RabbitMQ server may take 180 s: what that sets off falls into
-a later step). Where the records of the whole timetable would be more than the study allows, arrivals and
-consumers are slowed by one factor, so that they are as busy as asked for; time-outs and pauses are not
-slowed.
+a later step). A process that stops to come back has as long as it is down; one that comes back under another
+name has CRASH_S, as its broker may still wait for the old one (Kafka's static members). Where the records of
+the whole timetable would be more than the study allows, arrivals and consumers are slowed by one factor, so
+that they are as busy as asked for; time-outs and pauses are not slowed.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,7 +28,7 @@ from broker_core.lab.shared.lane import Lane
 from broker_core.lab.shared.shares import skew_milli
 from broker_core.lab.shared.waits import FlightWatch
 from broker_core.lab.workload.base import Workload
-from broker_core.pipeline.members import SLOW, Step, has_records
+from broker_core.pipeline.members import BACK, SLOW, STOP, Step, has_records
 
 WARM_S = 60
 JOIN_S = 30
@@ -64,12 +65,19 @@ class Timetable:
 def timetable(steps: Sequence[Step], rate: int, consumer_rate: int, records_max: int) -> Timetable:
     """A timetable for a history without records. rate: of all records; consumer_rate: that one consumer
     takes."""
-    lengths = [WARM_S, *(CRASH_S if step.kind == "crash" else JOIN_S for step in steps[1:])]
+    lengths = [WARM_S, *(_length_s(steps[place], steps[place - 1]) for place in range(1, len(steps)))]
     starts = [0]
     for length in lengths:
         starts.append(starts[-1] + length * SECOND_US)
     thin = max(1, min(rate, records_max * SECOND_US // starts[-1]))
     return Timetable(tuple(starts), thin, SECOND_US * rate // (consumer_rate * thin), consumer_rate)
+
+
+def _length_s(step: Step, before: Step) -> int:
+    if step.down_s is not None:
+        return step.down_s
+    is_renamed = step.kind == BACK and step.consumer != before.consumer
+    return CRASH_S if step.kind == "crash" or is_renamed else JOIN_S
 
 
 def rate_thinned(steps: Sequence[Step], service: Json) -> Json | None:
@@ -157,8 +165,9 @@ class History:
                     step.kind, step.consumer or "", step.step, self.table.service_us_at(step.rate or 1)
                 )
                 self._note_pace(lane, step.consumer or "")
-        elif step.kind != "join":
-            self.lab.submit({"command_id": f"step-{step.step}", "kind": step.kind, "consumer": step.consumer})
+        elif step.kind not in ("join", BACK):
+            kind = "leave" if step.kind == STOP else step.kind
+            self.lab.submit({"command_id": f"step-{step.step}", "kind": kind, "consumer": step.consumer})
             if step.kind == "rejoin":
                 for lane in self.lab.lanes.values():
                     self._note_pace(lane, step.consumer or "")

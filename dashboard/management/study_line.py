@@ -40,11 +40,16 @@ _TYPED = {"nulls": "--null", "header": "--no-header"}
 """Fields of a source that have another name on the command line."""
 UNKNOWN_KIND = "say what {path} is: --kind"
 _ANSWERS = {"true": True, "false": False}
-# What a word of --members does, by its look: +  +c5  -c2  c3x  c2~5
+# What a word of --members does, by its look: +  +c5  -c2  c3x  c2~5  c2@10s  c2@10s+
 CHANGE = re.compile(
     r"(?P<join>\+)(?P<joiner>[\w.-]*)|[-−](?P<leaver>[\w.][\w.-]*)|(?P<crashed>[\w.][\w.-]*)[x×]"
     r"|(?P<slowed>[\w.][\w.-]*)~(?P<rate>\d{1,6})"
+    r"|(?P<restarted>[\w.][\w.-]*)@(?P<down>\d{1,5})s(?P<new>\+?)"
 )
+ALL = "all"
+# What is said of all: "deploy 10s" is all@10s.
+_DEPLOY = re.compile(r"\bdeploy\s+(?=\d{1,5}s)")
+_ROLLING = re.compile(r"rolling\s+(\d+)(?:\s+(\d{1,5})s(\+?))?")
 
 
 def add_file_settings(parser: ArgumentParser) -> None:
@@ -192,14 +197,17 @@ def history_of(text: str) -> Any:
             raise Refused("--members", "is not JSON") from None
     if scale := re.fullmatch(r"(\d+)\s*\.\.\s*(\d+)", text):
         return {"kind": "autoscale", "from": int(scale[1]), "to": int(scale[2])}
-    if rolling := re.fullmatch(r"rolling\s+(\d+)", text):
-        return {"kind": "rolling_restart", "consumers": int(rolling[1])}
+    if rolling := _ROLLING.fullmatch(text):
+        restart = _restart(rolling[2], rolling[3]) if rolling[2] else {}
+        return {"kind": "rolling_restart", "consumers": int(rolling[1]), **restart}
     if storm := re.fullmatch(r"storm\s+(\d+)\s+(\d+)", text):
         return {"kind": "crash_storm", "consumers": int(storm[1]), "crashes": int(storm[2])}
-    start, *words = text.split() or [""]
+    start, *words = _DEPLOY.sub(f"{ALL}@", text).split() or [""]
     if not start.isdecimal():
         raise Refused(
-            "--members", "must be like {example}", example='"4 + + -c2", "2..64", "rolling 8" or "storm 16 8"'
+            "--members",
+            "must be like {example}",
+            example='"4 + + -c2", "4 deploy 10s", "2..64", "rolling 8" or "storm 16 8"',
         )
     return {"kind": "given", "start": int(start), "changes": _changes(words)}
 
@@ -212,11 +220,18 @@ def _changes(words: list[str]) -> list[dict[str, Any]]:
         if match is None:
             raise Refused(
                 "--members",
-                "{word} is not a change: + or +name joins, -name leaves, namex crashes, name~N slows",
+                "{word} is not a change: + or +name joins, -name leaves, namex crashes, name~N slows, "
+                "name@10s restarts (name@10s+ under a new name), deploy 10s restarts all",
                 word=word,
             )
         if match["slowed"]:
             changes.append({"kind": "slow", "consumer": match["slowed"], "rate": int(match["rate"])})
+            continue
+        if match["restarted"]:
+            named = None if match["restarted"] == ALL else match["restarted"]
+            changes.append(
+                {"kind": "restart", "consumer": named, **_restart(match["down"], match["new"] or "")}
+            )
             continue
         name = match["joiner"] or match["leaver"] or match["crashed"]
         if match["join"]:
@@ -226,6 +241,10 @@ def _changes(words: list[str]) -> list[dict[str, Any]]:
         down = down | {name} if kind == "crash" else down - {name}
         changes.append({"kind": kind, "consumer": name or None})
     return changes
+
+
+def _restart(down: str, new: str) -> dict[str, Any]:
+    return {"down_s": int(down), "names": "new" if new else "own"}
 
 
 def _weights(text: str | None) -> dict[str, Any] | None:

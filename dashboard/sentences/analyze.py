@@ -1,6 +1,7 @@
 """Words of the Analyze page: the list of studies and the form for a new one, in its three steps."""
 
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 ANALYZE = {
     "analyze.title": _("Which strategy serves your messages?"),
@@ -170,7 +171,7 @@ ANALYZE = {
     "history.crash_storm": _("Crash storm"),
     "history.lab": _("From a lab"),
     "history.given_about": _("Your own list of changes, one after the other."),
-    "history.rolling_restart_about": _("Each consumer leaves and comes back in turn, as in a deployment."),
+    "history.rolling_restart_about": _("Each consumer stops and comes back in turn, as in a deployment."),
     "history.autoscale_about": _("Consumers join one by one, as when load grows."),
     "history.crash_storm_about": _("Consumers fall silent one after another and come back."),
     "history.lab_about": _("The changes made in one of your labs."),
@@ -190,6 +191,16 @@ ANALYZE = {
     "history.rejoin": _("comes back"),
     "history.slow": _("slows to"),
     "history.rate": _("records a second"),
+    "history.restart": _("restarts"),
+    "history.down_s": _("Back after, seconds"),
+    "history.names": _("Comes back under"),
+    "history.own": _("its own name"),
+    "history.new": _("a new name"),
+    "history.names_hint": _(
+        "Its own name: as on the same host, or in a StatefulSet. A new name: one that no consumer has had, as of a "
+        "pod that is replaced."
+    ),
+    "history.everyone": pgettext_lazy("consumers", "all"),
     "history.add": _("Add a change"),
     "history.remove": _("Remove change {number}"),
     "history.placed": _("Changes happen at given records"),

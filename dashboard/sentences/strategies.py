@@ -60,6 +60,22 @@ STRATEGIES = {
     ),
     "strategy.kafka.cooperative-sticky.short": "Cooperative",
     "strategy.kafka.cooperative-sticky.best": _("Kafka's CooperativeSticky"),
+    "strategy.kafka.static_range": _(
+        "static members, Range, {partitions} {partitions?partition|partitions}, session {session_s} s"
+    ),
+    "strategy.kafka.static_range.short": _("static Range"),
+    "strategy.kafka.static_range.best": _("Kafka's static members with Range"),
+    "strategy.kafka.static_cooperative-sticky": _(
+        "static members, CooperativeSticky, {partitions} {partitions?partition|partitions}, session {session_s} s"
+    ),
+    "strategy.kafka.static_cooperative-sticky.short": _("static Cooperative"),
+    "strategy.kafka.static_cooperative-sticky.best": _("Kafka's static members with CooperativeSticky"),
+    "strategy.kafka.static_server_uniform": _(
+        "static members, consumer protocol, uniform, {partitions} {partitions?partition|partitions}, "
+        "session {session_s} s"
+    ),
+    "strategy.kafka.static_server_uniform.short": _("static KIP-848"),
+    "strategy.kafka.static_server_uniform.best": _("Kafka's consumer protocol with static members"),
     "strategy.kafka.range_global": _("the article's Range, {partitions} {partitions?partition|partitions}"),
     "strategy.kafka.range_global.short": _("article Range"),
     "strategy.kafka.range_global.best": _("The article's Range"),
@@ -76,6 +92,7 @@ STRATEGIES = {
     "strategy.rabbitmq.queue.best": _("A RabbitMQ queue with prefetch {prefetch}"),
     "param.points": _("points"),
     "param.partitions": pgettext_lazy("parameter", "partitions"),
+    "param.session_s": _("session, seconds"),
     "param.brokers": _("brokers"),
     "param.prefetch": _("prefetch"),
 }

@@ -42,6 +42,7 @@ ANSWERS = ("keeps_order", "keeps_up", "no_idle")
 STAGES = ("reading", "grouping", "routing", "lab", "writing")
 SOURCE_KINDS = ("file", "flights", "lab", "zipf", "folder")
 HISTORY_KINDS = ("given", "rolling_restart", "autoscale", "crash_storm", "lab")
+RESTART_NAMES = ("own", "new")
 # What each source of a live study can tell: a log knows no consumers, a lab's lanes have no replicas.
 MEASURES = {"lab": ("throughput", "lag", "skew", "rebalance_cost"), "log": ("throughput", "skew", "hw_lag")}
 HW_NOTES = "dashboard/analyze/partials/hw_notes.html"
@@ -76,6 +77,7 @@ def analyze(request: HttpRequest) -> HttpResponse:
     context |= {
         "source_kinds": [{"id": kind, "words": words[f"data.{kind}"]} for kind in SOURCE_KINDS],
         "history_kinds": [{"id": kind, "words": words[f"history.{kind}"]} for kind in HISTORY_KINDS],
+        "restart_names": [{"id": name, "words": words[f"history.{name}"]} for name in RESTART_NAMES],
         "columns": [{"id": column, "words": words[f"data.{column}"]} for column in COLUMNS],
     }
     response = render(request, "dashboard/analyze/studies.html", context)

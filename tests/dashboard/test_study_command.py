@@ -55,6 +55,8 @@ def csv(tmp_path: Path) -> str:
         ("4 c3x -c3 +c3", [("crash", "c3"), ("leave", "c3"), ("join", "c3")]),
         ("4 a.b-cx", [("crash", "a.b-c")]),
         ("4 c2~5 -c2", [("slow", "c2"), ("leave", "c2")]),
+        ("4 c2@10s c3@5s+", [("restart", "c2"), ("restart", "c3")]),
+        ("4 + deploy 10s deploy 9s+", [("join", None), ("restart", None), ("restart", None)]),
     ],
 )
 def test_a_history_is_a_number_and_the_changes_after_it(
@@ -71,6 +73,8 @@ def test_a_history_is_a_number_and_the_changes_after_it(
         ("2..64", {"kind": "autoscale", "from": 2, "to": 64}),
         (" 2 .. 64 ", {"kind": "autoscale", "from": 2, "to": 64}),
         ("rolling 8", {"kind": "rolling_restart", "consumers": 8}),
+        ("rolling 8 10s", {"kind": "rolling_restart", "consumers": 8, "down_s": 10, "names": "own"}),
+        ("rolling 8 10s+", {"kind": "rolling_restart", "consumers": 8, "down_s": 10, "names": "new"}),
         ("storm 16 8", {"kind": "crash_storm", "consumers": 16, "crashes": 8}),
         ('{"kind": "given", "start": 1}', {"kind": "given", "start": 1}),
     ],
@@ -79,14 +83,22 @@ def test_a_history_may_be_one_of_the_known_ones_or_json(text: str, history: dict
     assert study_line.history_of(text) == history
 
 
+NO_CHANGE = (
+    "is not a change: + or +name joins, -name leaves, namex crashes, name~N slows, "
+    "name@10s restarts (name@10s+ under a new name), deploy 10s restarts all"
+)
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", 'must be like "4 + + -c2", "2..64", "rolling 8" or "storm 16 8"'),
-        ("four", 'must be like "4 + + -c2", "2..64", "rolling 8" or "storm 16 8"'),
-        ("rolling", 'must be like "4 + + -c2", "2..64", "rolling 8" or "storm 16 8"'),
-        ("4 ~c2", "~c2 is not a change: + or +name joins, -name leaves, namex crashes, name~N slows"),
-        ("4 -", "- is not a change: + or +name joins, -name leaves, namex crashes, name~N slows"),
+        ("", 'must be like "4 + + -c2", "4 deploy 10s", "2..64", "rolling 8" or "storm 16 8"'),
+        ("four", 'must be like "4 + + -c2", "4 deploy 10s", "2..64", "rolling 8" or "storm 16 8"'),
+        ("rolling", 'must be like "4 + + -c2", "4 deploy 10s", "2..64", "rolling 8" or "storm 16 8"'),
+        ("4 ~c2", f"~c2 {NO_CHANGE}"),
+        ("4 -", f"- {NO_CHANGE}"),
+        ("4 c2@10", f"c2@10 {NO_CHANGE}"),
+        ("4 deploy", f"deploy {NO_CHANGE}"),
         ("{4", "is not JSON"),
     ],
 )

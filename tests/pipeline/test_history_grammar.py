@@ -48,7 +48,10 @@ def told(history):
     ("history", "checked"),
     [
         ({}, {"kind": "given", "start": 4, "changes": []}),
-        ({"kind": "rolling_restart"}, {"kind": "rolling_restart", "consumers": 8}),
+        (
+            {"kind": "rolling_restart"},
+            {"kind": "rolling_restart", "consumers": 8, "down_s": 30, "names": "own"},
+        ),
         ({"kind": "autoscale", "from": 5}, {"kind": "autoscale", "from": 5, "to": 64}),
         ({"kind": "crash_storm"}, {"kind": "crash_storm", "consumers": 16, "crashes": 8, "seed": 7}),
         (
@@ -163,6 +166,26 @@ def test_everybody_may_go():
         ({"kind": "crash_storm", "crashes": 0}, "history.crashes", None),
         ({"kind": "crash_storm", "seed": -1}, "history.seed", None),
         ({"kind": "rolling_restart", "consumers": True}, "history.consumers", None),
+        ({"kind": "rolling_restart", "down_s": 0}, "history.down_s", None),
+        ({"kind": "rolling_restart", "names": "others"}, "history.names", "must be one of own, new"),
+        (
+            given_history({"kind": "restart", "consumer": "c9"}),
+            "history.changes.0.consumer",
+            "there is no consumer c9",
+        ),
+        (given_history({"kind": "restart", "down_s": 3_601}), "history.changes.0.down_s", None),
+        (given_history({"kind": "restart", "names": True}), "history.changes.0.names", None),
+        (given_history({"kind": "join", "down_s": 3}), "history.changes.0.down_s", None),
+        (
+            given_history({"kind": "restart", "consumer": "c1", "at": 40}),
+            "history.changes.0.at",
+            "a restart takes seconds, not records: let the consumer leave and join",
+        ),
+        (
+            given_history(*[{"kind": "restart"}] * 500),
+            "history.changes.341",
+            "makes more than 2048 steps",
+        ),
         ({"kind": "autoscale", "from": 0}, "history.from", None),
         ({"kind": "autoscale", "from": "2"}, "history.from", None),
         (

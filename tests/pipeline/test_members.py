@@ -46,6 +46,7 @@ def test_given_changes_become_steps_with_members_in_join_order():
         "label": "2",
         "members": ["c1", "c2"],
         "at": None,
+        "change": None,
     }
 
 

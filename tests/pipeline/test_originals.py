@@ -18,6 +18,10 @@ NAMES = [
     "// one fixed name for each process:",
     *(f'.consumerName("c{number}")' for number in (1, 2, 3)),
 ]
+INSTANCES = [
+    "# one fixed id for each process:",
+    *(f"group.instance.id=c{number}" for number in (1, 2, 3)),
+]
 STICKY = ".keySharedPolicy(KeySharedPolicy.stickyHashRange().ranges(Range.of"
 LINES = {
     "pulsar.auto_split": {("broker.conf", "Pulsar 3.2, 4.x"): [SHARED, f"{RING}=false"]},
@@ -61,6 +65,26 @@ LINES = {
             ("shell", "Kafka 4.x"): [TOPIC],
         }
         for name in ("uniform", "range")
+    },
+    **{
+        f"kafka.static_{algorithm}": {
+            ("consumer.properties", "Kafka 3.9"): [
+                f"partition.assignment.strategy=org.apache.kafka.clients.consumer.{name}Assignor",
+                "session.timeout.ms=45000",
+                *INSTANCES,
+            ],
+            ("shell", "Kafka 3.9"): [TOPIC],
+        }
+        for algorithm, name in (("range", "Range"), ("cooperative-sticky", "CooperativeSticky"))
+    },
+    "kafka.static_server_uniform": {
+        ("consumer.properties", "Kafka 4.x"): [
+            "group.protocol=consumer",
+            "group.remote.assignor=uniform",
+            *INSTANCES,
+        ],
+        ("server.properties", "Kafka 4.x"): ["group.consumer.session.timeout.ms=45000"],
+        ("shell", "Kafka 4.x"): [TOPIC],
     },
     "pulsar.shared": {
         ("consumer (Java)", "Pulsar 3.2, 4.x"): [

@@ -40,10 +40,14 @@ def kafka_routes(strategy: Strategy, steps: Sequence[Step], seed: int, topic: st
 
 
 def _start(strategy: Strategy, members: Sequence[str]) -> RouteTable:
+    return assignor_start(strategy.algorithm, strategy, members)
+
+
+def assignor_start(assignor: str, strategy: Strategy, members: Sequence[str]) -> RouteTable:
     """By the assignor alone: hundreds of counts are tried, and a cluster takes a tenth of a second to form."""
     count, topic = strategy.params["partitions"], DEFAULT_TOPIC
     subscriptions = {name: Subscription((topic,)) for name in members}
-    given = ASSIGNORS[strategy.algorithm].assign(subscriptions, {topic: count})
+    given = ASSIGNORS[assignor].assign(subscriptions, {topic: count})
     return start_table(members, count, {name: [number for _, number in mine] for name, mine in given.items()})
 
 
@@ -69,12 +73,17 @@ def _config(strategy: Strategy, _: RouteTable) -> list[Json]:
             "consumer.properties",
             "Kafka 3.9",
             [
-                f"partition.assignment.strategy={_PACKAGE}.{_CLASSES[strategy.algorithm]}",
+                assignor_line(strategy.algorithm),
                 f"session.timeout.ms={SESSION_TIMEOUT_MS}",
             ],
         ),
         topic_lines(strategy, "Kafka 3.9"),
     ]
+
+
+def assignor_line(algorithm: str) -> str:
+    """Of a consumer: which assignor its group uses."""
+    return f"partition.assignment.strategy={_PACKAGE}.{_CLASSES[algorithm]}"
 
 
 def topic_lines(strategy: Strategy, versions: str) -> Json:

@@ -15,10 +15,14 @@ from broker_core.pipeline.strategies.partitions import PARTITIONS
 
 
 def _start(strategy: Strategy, members: Sequence[str]) -> RouteTable:
+    return server_start(SERVER_RULES[strategy.algorithm], strategy, members)
+
+
+def server_start(assignor: str, strategy: Strategy, members: Sequence[str]) -> RouteTable:
     """By the coordinator's assignor alone, of a group in which nobody has anything yet."""
     count, topic = strategy.params["partitions"], DEFAULT_TOPIC
     spec = GroupSpec({name: MemberSpec(None, (topic,), {}) for name in members}, True, {}, {topic: count})
-    given = ASSIGNORS[SERVER_RULES[strategy.algorithm]](spec)
+    given = ASSIGNORS[assignor](spec)
     return start_table(members, count, {name: given.get(name, {}).get(topic, ()) for name in members})
 
 
@@ -27,10 +31,15 @@ def _config(strategy: Strategy, _: RouteTable) -> list[Json]:
         config_file(
             "consumer.properties",
             "Kafka 4.x",
-            [f"group.protocol={CONSUMER}", f"group.remote.assignor={SERVER_RULES[strategy.algorithm]}"],
+            server_lines(strategy.algorithm),
         ),
         topic_lines(strategy, "Kafka 4.x"),
     ]
+
+
+def server_lines(algorithm: str) -> list[str]:
+    """Of a consumer: that its coordinator assigns, and by which of its assignors."""
+    return [f"group.protocol={CONSUMER}", f"group.remote.assignor={SERVER_RULES[algorithm]}"]
 
 
 def _family(algorithm: str) -> Family:

@@ -64,7 +64,8 @@ KEY_HELP = (
 )
 MEMBERS_HELP = (
     'who comes and goes: "4 + + -c2 c3x +c3" (4 at the start, two join, c2 leaves, c3 crashes and comes '
-    'back; c2~5: c2 slows to 5 records a second), "2..64", "rolling 8", '
+    "back; c2~5: c2 slows to 5 records a second; c2@10s: c2 restarts and is back 10 s later, c2@10s+: under a "
+    'new name, as a pod; "4 deploy 10s": all restart, one after another), "2..64", "rolling 8", "rolling 8 10s+", '
     '"storm 16 8", or a history as JSON'
 )
 CONSTRAINTS_HELP = (

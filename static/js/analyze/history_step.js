@@ -8,7 +8,10 @@ import { send } from "../base/requests.js";
 import { el } from "./el.js";
 import { render } from "./history_chart.js";
 
-const KINDS = ["join", "leave", "crash", "rejoin", "slow"], REST_MS = 200, RATES = ["rate", "consumer_rate"];
+const KINDS = ["join", "leave", "crash", "rejoin", "slow", "restart"], NAMES = ["own", "new"], REST_MS = 200;
+const RATES = ["rate", "consumer_rate"], DOWN_S = 10;
+// Which fields a change has beside its consumer, by its kind.
+const PARTS = { slow: ["rate"], restart: ["down_s", "names"] };
 const USUAL = [
   ["join"], ["join"], ["join"], ["join"], ["crash", "c3"], ["rejoin", "c3"], ["leave", "c8"], ["leave", "c7"],
   ["leave", "c6"], ["leave", "c5"],
@@ -35,16 +38,30 @@ export function createHistoryStep(form, { onChange }) {
     const rate = el("input", {
       type: "number", min: "1", step: "1", "data-part": "rate", sayLabel: "history.rate", value: change.rate ?? "",
     });
-    const showRate = () => {
-      rate.hidden = what.value !== "slow";
+    const down = el("input", {
+      type: "number", min: "1", max: "3600", step: "1", "data-part": "down_s", sayLabel: "history.down_s",
+      value: change.down_s ?? DOWN_S,
+    });
+    const names = el(
+      "select",
+      { "data-part": "names", sayLabel: "history.names", "aria-describedby": "names-hint" },
+      ...NAMES.map((name) => el("option", { value: name, say: `history.${name}` })),
+    );
+    names.value = change.names ?? NAMES[0];
+    const more = { rate, down_s: down, names };
+    const showParts = () => {
+      for (const [part, field] of Object.entries(more)) field.hidden = !PARTS[what.value]?.includes(part);
     };
-    what.addEventListener("change", showRate);
-    showRate();
+    what.addEventListener("change", () => {
+      showParts();
+      showPlaces();
+    });
+    showParts();
     const at = el("input", {
       type: "number", min: "0", step: "1", "data-part": "at", sayLabel: "history.at", value: change.at ?? "",
     });
     const remove = el("button", { type: "button", class: "tool", onclick: () => take(item) }, "×");
-    const item = el("li", {}, el("span", { class: "num" }), what, who, rate, at, remove);
+    const item = el("li", {}, el("span", { class: "num" }), what, who, rate, down, names, at, remove);
     list.append(item);
     number();
     showPlaces();
@@ -86,9 +103,11 @@ export function createHistoryStep(form, { onChange }) {
     return {
       kind: part("kind"), consumer: part("consumer") || null,
       at: form.elements.placed.checked ? placeOf(part("at")) : null,
-      ...(part("kind") === "slow" ? { rate: part("rate") === "" ? null : Number(part("rate")) } : {}),
+      ...Object.fromEntries((PARTS[part("kind")] ?? []).map((name) => [name, valueOf(name, part(name))])),
     };
   });
+
+  const valueOf = (name, text) => (name === "names" ? text : text === "" ? null : Number(text));
 
   // One that is missing goes as it is: the server refuses it at its field.
   const placeOf = (text) => (text === "" ? "" : Number(text));
@@ -99,7 +118,10 @@ export function createHistoryStep(form, { onChange }) {
     const whole = (name) => (form.elements[name].value === "" ? null : Number(form.elements[name].value));
     switch (kind()) {
       case "rolling_restart":
-        return { kind: "rolling_restart", consumers: whole("rolling_consumers") };
+        return {
+          kind: "rolling_restart", consumers: whole("rolling_consumers"), down_s: whole("rolling_down_s"),
+          names: form.elements.rolling_names.value,
+        };
       case "autoscale":
         return { kind: "autoscale", from: whole("from"), to: whole("to") };
       case "crash_storm":
@@ -159,8 +181,15 @@ export function createHistoryStep(form, { onChange }) {
     }
   }
 
+  // What a name means to a restart is said where one can be chosen.
+  function showHint() {
+    const isChosen = kind() === "given" && changes().some((change) => change.kind === "restart");
+    $("names-hint").hidden = kind() !== "rolling_restart" && !isChosen;
+  }
+
   function show() {
     showThinned();
+    showHint();
     const chart = $("history-chart");
     chart.toggleAttribute("hidden", !steps);
     if (!steps) return;
@@ -175,7 +204,10 @@ export function createHistoryStep(form, { onChange }) {
     );
     if (kind() !== "given") return;
     [...list.children].forEach((item, place) => {
-      item.querySelector("[data-part=consumer]").placeholder = steps[place + 1]?.consumer ?? "";
+      const isOfAll = item.querySelector("[data-part=kind]").value === "restart";
+      item.querySelector("[data-part=consumer]").placeholder = isOfAll
+        ? say("history.everyone")
+        : (steps.find(({ change }) => change === place)?.consumer ?? "");
     });
   }
 
@@ -213,7 +245,10 @@ export function createHistoryStep(form, { onChange }) {
       elements.history.value = history.kind;
       const values =
         {
-          rolling_restart: { rolling_consumers: history.consumers }, autoscale: { from: history.from, to: history.to },
+          rolling_restart: {
+            rolling_consumers: history.consumers, rolling_down_s: history.down_s, rolling_names: history.names,
+          },
+          autoscale: { from: history.from, to: history.to },
           crash_storm: { storm_consumers: history.consumers, crashes: history.crashes, storm_seed: history.seed },
           lab: { history_lab: history.lab }, given: { start: history.start },
         }[history.kind] ?? {};

@@ -25,8 +25,8 @@ export function createStrategiesStep({ onChange }) {
   function row(family) {
     const id = `${family.model}.${family.algorithm}`;
     const box = el("input", { type: "checkbox", name: "strategy", value: id, id: `pick-${id}` });
-    // The server's range is called Range as well, and a queue has no algorithm.
-    const isNamed = family.algorithm === "queue" || family.algorithm.startsWith("server_");
+    // The server's range is called Range as well; the others are no algorithm of a lane.
+    const isNamed = /^(queue$|server_|static_|keyless$)/.test(family.algorithm);
     const label = isNamed ? `strategy.${id}.short` : id;
     const params = family.params.map(({ name, default: usual, min, max }) =>
       el(

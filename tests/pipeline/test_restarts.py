@@ -1,0 +1,121 @@
+"""A process that stops and comes back: what moves in the meantime, under which names, and who waits. Right values are
+Kafka's rules carried out by hand: 12 partitions of three members are 0-3, 4-7 and 8-11 under Range; a dynamic
+member says goodbye, a static one does not, and is missed when its session is over (45 s)."""
+
+import pytest
+
+from broker_core.kafka.producer.partitioner import partition_for_key
+from broker_core.pipeline.feasible import feasibility
+from broker_core.pipeline.members import history_check, history_steps
+from broker_core.pipeline.strategies import strategy_parse
+from broker_core.pipeline.timed import CRASH_S, JOIN_S, WARM_S, timetable
+from tests.pipeline.pure_study import pure_study
+
+KEYS = [(f"user-{number}", 3) for number in range(240)]
+DYNAMIC, STATIC = "kafka.range:partitions=12", "kafka.static_range:partitions=12,session_s=45"
+
+
+def restart(down_s, names="own", consumer="c2", start=3):
+    change = {"kind": "restart", "consumer": consumer, "down_s": down_s, "names": names}
+    return {"kind": "given", "start": start, "changes": [change]}
+
+
+def steps(history):
+    return history_steps(history_check(history))
+
+
+def owners(text, history):
+    """Owners of the partitions after each step."""
+    return [
+        [table.names[owner] for owner in table.owners.tolist()]
+        for table in strategy_parse(text).routes(steps(history))
+    ]
+
+
+def runs(*names):
+    """Owners of 12 partitions, each name in a run of the same length."""
+    return [name for name in names for _ in range(12 // len(names))]
+
+
+def share_in(partitions):
+    """The share of the keys that these partitions have."""
+    return sum(partition_for_key(key.encode(), 12) in partitions for key, _ in KEYS) / len(KEYS)
+
+
+# -- histories -----------------------------------------------------------------------------------------------
+
+
+def test_a_restart_is_two_steps_and_all_are_a_deployment():
+    one, pod, everyone = steps(restart(10)), steps(restart(10, "new")), steps(restart(10, "new", None))
+    assert [(step.kind, step.consumer, step.down_s, step.change) for step in one[1:]] == [
+        ("stop", "c2", 10, 0),
+        ("back", "c2", None, 0),
+    ]
+    assert [step.label for step in one] == ["3", "−c2", "+c2"]
+    assert [step.members for step in pod] == [("c1", "c2", "c3"), ("c1", "c3"), ("c1", "c3", "c4")]
+    assert [step.label for step in everyone] == ["3", "−c1", "+c4", "−c2", "+c5", "−c3", "+c6"]
+    assert everyone[-1].members == ("c4", "c5", "c6")
+    rolling = steps({"kind": "rolling_restart", "consumers": 3, "down_s": 10, "names": "new"})
+    assert [step.members for step in rolling] == [step.members for step in everyone]
+
+
+def test_a_step_lasts_as_long_as_the_process_is_down_and_a_new_name_as_long_as_a_crash():
+    for names, last_s in (("own", JOIN_S), ("new", CRASH_S)):
+        table = timetable(steps(restart(10, names)), 36, 10, 50_000)
+        starts = [at // 1_000_000 for at in table.starts_us]
+        assert starts == [0, WARM_S, WARM_S + 10, WARM_S + 10 + last_s]
+
+
+# -- static membership ---------------------------------------------------------------------------------------
+
+
+def test_a_dynamic_member_that_restarts_moves_its_partitions_twice():
+    before, away, back = owners(DYNAMIC, restart(10))
+    assert before == back == runs("c1", "c2", "c3") and away == runs("c1", "c3")
+
+
+@pytest.mark.parametrize("rule", ["range", "cooperative-sticky", "server_uniform"])
+def test_a_static_member_that_is_back_within_its_session_keeps_its_partitions(rule):
+    before, away, back = owners(f"kafka.static_{rule}", restart(40))
+    assert before == away == back
+
+
+def test_after_its_session_the_partitions_of_a_static_member_move():
+    for text, down_s in ((STATIC, 50), ("kafka.static_range:session_s=6", 10)):
+        before, away, back = owners(text, restart(down_s))
+        assert away == runs("c1", "c3") and before == back == runs("c1", "c2", "c3")
+
+
+def test_a_static_member_with_a_new_id_is_a_newcomer_and_the_old_one_is_missed():
+    """A replaced pod: nothing moves while the old id's session runs; then c1, c3, c4 share from scratch."""
+    before, away, back = owners(STATIC, restart(10, "new"))
+    assert before == away == runs("c1", "c2", "c3") and back == runs("c1", "c3", "c4")
+
+
+def test_a_member_that_leaves_for_good_is_given_up_after_its_session():
+    history = {"kind": "given", "start": 3, "changes": [{"kind": "leave", "consumer": "c2"}]}
+    assert owners(STATIC, history)[1] == runs("c1", "c3")
+
+
+def test_a_ring_gets_its_keys_back_under_the_old_name_and_others_under_a_new_one():
+    ring = strategy_parse("pulsar.consistent_hash")
+    own, new = (ring.routes(steps(restart(10, names))) for names in ("own", "new"))
+    assert own[0].bounds.tolist() == own[2].bounds.tolist() != new[2].bounds.tolist()
+    assert own[1].space_moved == own[2].space_moved == new[1].space_moved != new[2].space_moved
+
+
+def test_what_a_restart_costs_is_counted_over_the_records(tmp_path):
+    result = pure_study(
+        tmp_path / "case", KEYS, [DYNAMIC, STATIC], restart(10), rate=30, consumer_rate=40, is_timed=True
+    )
+    dynamic, static = result["strategies"]
+    moved = share_in({4, 5, 6, 7})
+    assert [step["keys_moved_share"] for step in dynamic["steps"][1:]] == pytest.approx([moved, moved])
+    assert dynamic["totals"]["churn"] == pytest.approx(2 * moved) and static["totals"]["churn"] == 0
+    assert [step["partitions_moved"] for step in static["steps"][1:]] == [0, 0]
+    # Nobody reads what waits for a static member: 10 s, and until it is back in its place. A dynamic one's
+    # partitions have a new owner after the others' next heartbeat.
+    assert 10 <= static["totals"]["pause_longest_s"] < 12 and 0 < dynamic["totals"]["pause_longest_s"] < 5
+    assert len(static["waits"]) >= 8 > len(dynamic["waits"])
+    assert feasibility(result)["consumers"] == 3
+    assert static["luck"]["of"] == "partitions"
