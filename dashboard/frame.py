@@ -1,14 +1,21 @@
 """What stands around every page of a lab: its name and the tabs of its pages."""
 
 from collections.abc import Callable
+from html import escape
 
+from django.conf import settings
 from django.urls import reverse
 
 from dashboard import lessons
 from dashboard.formats import fill
 from dashboard.labs import selectors
+from dashboard.labs.capsules.orders import PLAYED
 from dashboard.models import Lab
 from dashboard.page import Json, lane_query
+
+EMBED = "/embed"
+EMBED_SIZE = (960, 640)
+"""Before the address of a page: the same for pages of other sites (views/embed.py)."""
 
 # The pages in the order of their tabs, and which lanes each is about; an address says the lane.
 TABS: tuple[tuple[str, str, Callable[[Json], bool]], ...] = (
@@ -27,20 +34,55 @@ TABS: tuple[tuple[str, str, Callable[[Json], bool]], ...] = (
 def frame_context(lab: Lab, view: Json, item: str, words: dict[str, str], lane: str | None = None) -> Json:
     """The frame of a page of this lab. item: which page it is; lane: of which of the lab's lanes, None on the
     Stage. A tab leads to that same lane where its page knows it, else to the first one that it does."""
-    tabs = [{"id": "stage", "url": reverse("lab", args=[lab.pk]), "is_current": item == "stage"}]
+    tabs = [_tab("stage", reverse("lab", args=[lab.pk]), item)]
     for name, route, is_of in TABS:
         lanes = [each for each in view["lane_order"] if is_of(view["lanes"][each])]
         if not lanes or (name == "compare" and len(lanes) < 2):
             continue
         query = "" if name == "compare" else lane_query(view, lane if lane in lanes else lanes[0])
-        tabs.append({"id": name, "url": reverse(route, args=[lab.pk]) + query, "is_current": item == name})
+        tabs.append(_tab(name, reverse(route, args=[lab.pk]) + query, item))
     named = lab_named(lab) | {"lesson": view["lesson"]["title"] if view.get("lesson") else None}
     after = lessons.lesson_after(named["lesson"]) if named["lesson"] else None
     following = after and {
         "url": reverse("learn-lesson", args=[after.name]),
         "title": after.lesson.title,
     }
-    return {**named, "title": title_of(named, words), "tabs": tabs, "next_lesson": following}
+    return {
+        **named,
+        "title": title_of(named, words),
+        "tabs": tabs,
+        "next_lesson": following,
+        "embed": _embed(tabs, named["lesson"]),
+    }
+
+
+def frame_html(address: str, title: str, width: int, height: int) -> str:
+    """What a page of another site needs to show this address; sizes in pixels. static/js/frame/embed.js writes the same."""
+    return (
+        f'<iframe src="{escape(address)}" title="{escape(title)}" width="{width}" height="{height}" '
+        'style="border:0" loading="lazy" allowfullscreen></iframe>'
+    )
+
+
+def embeds() -> bool:
+    """Whether any other site may show pages of this one."""
+    return settings.EMBED_ANCESTORS != "'none'"
+
+
+def _tab(name: str, url: str, item: str) -> Json:
+    """plays: whether the page can be shown without orders, in a capsule or in a page of another site."""
+    return {"id": name, "url": url, "is_current": name == item, "plays": name in PLAYED}
+
+
+def _embed(tabs: list[Json], lesson: Json | None) -> Json | None:
+    """{"url": of the page in a page of another site, "lesson": whether it is the lesson itself, in the site's own lab};
+    None where that cannot be."""
+    shown = next((tab for tab in tabs if tab["is_current"] and tab["plays"]), None)
+    if shown is None or not embeds():
+        return None
+    name = lessons.lesson_named(lesson) if lesson else None
+    url = reverse("learn-lesson", args=[name]) if name else shown["url"]
+    return {"url": EMBED + url, "lesson": name is not None}
 
 
 def lab_named(lab: Lab) -> Json:

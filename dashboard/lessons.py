@@ -16,6 +16,7 @@ from dashboard.course import START, Place, places
 from dashboard.errors import Refused, in_words
 from dashboard.labs import services
 from dashboard.limits import core_limits
+from dashboard.models import LESSON_SLUG
 
 MINUTE_US = 60_000_000
 
@@ -54,10 +55,15 @@ def shelved() -> dict[str, Shelved]:
     }
 
 
+def lesson_named(title: Json) -> str | None:
+    """The name of the lesson of this title; None for a teacher's own."""
+    return next((each.name for each in shelved().values() if each.lesson.title == title), None)
+
+
 def lesson_after(title: Json) -> Shelved | None:
     """What is read next after the lesson of this title: of those that one begins with the next of them, else the next
     of the course. None: there is no further one, or it is a teacher's own."""
-    name = next((each.name for each in shelved().values() if each.lesson.title == title), None)
+    name = lesson_named(title)
     order = START if name in START[:-1] else tuple(shelved())
     if name is None or name == order[-1]:
         return None
@@ -102,6 +108,15 @@ def lesson_open(
         visitor=visitor,
         address=address,
         to_frame=frame,
+    )
+
+
+def lesson_lab(*, name: str) -> str:
+    """The id of the site's own lab of this lesson, which has run to its end: who only looks needs no lab of one's own.
+    Raises Refused 429 where there is no room for it."""
+    found = shelved()[name]
+    return services.template_ensure(
+        f"{LESSON_SLUG}{name}", scenario_to_json(found.scenario), found.lesson.lasts_us, found.lesson.script()
     )
 
 

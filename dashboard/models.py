@@ -16,6 +16,10 @@ from dashboard.leases import wall_ms
 from dashboard.stored import StoredJson, is_list, is_scenario
 
 DEMO_SLUG = "demo"
+LESSON_SLUG = "lesson:"
+"""Before the name of a lesson: the lab in which readers elsewhere look at it."""
+LESSON_SLUG = "lesson:"
+"""Before the name of a lesson: the lab in which readers elsewhere look at it."""
 NAME_MAX = 64
 
 
@@ -50,7 +54,7 @@ class Lab(models.Model):
         FAILED = "failed"  # the core broke one of its own rules; the journal is kept
 
     id = models.CharField(primary_key=True, max_length=16, default=lab_id_new)
-    slug = models.CharField(max_length=32, unique=True, null=True)  # "demo" for the one that visitors copy
+    slug = models.CharField(max_length=64, unique=True, null=True)  # of a lab that is the site's own
     name = models.CharField(
         max_length=NAME_MAX, blank=True, default=""
     )  # as its owner calls it now; the scenario keeps its first name

@@ -28,8 +28,8 @@ SPEEDS = (0.1, 0.5, 1, 4, 20)
 
 
 def page_of(request: HttpRequest, item: str) -> Json:
-    """What every page knows about itself; the scripts read it as JSON. player: of a page that only plays a run back,
-    {"kind": "capsule", "from_us", "until_us"}; None for any other."""
+    """What every page knows about itself; the scripts read it as JSON. player: of a page that only shows a run,
+    {"kind": "capsule", "from_us", "until_us"} or as views/embed.py makes it; None for any other."""
     language = "zh-hans" if (translation.get_language() or "en").startswith("zh") else "en"
     theme = request.COOKIES.get(THEME_COOKIE, "auto")
     return {
@@ -44,7 +44,9 @@ def page_of(request: HttpRequest, item: str) -> Json:
 
 def base_context(request: HttpRequest, item: str) -> Json:
     """The context of any page; `item` is its place in the top bar."""
-    return {"page": page_of(request, item), "catalogue": catalogue(item), "terms": TERMS_OF.get(item, ())}
+    page = page_of(request, item)
+    words = catalogue(item, is_player=page["player"] is not None)
+    return {"page": page, "catalogue": words, "terms": TERMS_OF.get(item, ())}
 
 
 def lab_page(

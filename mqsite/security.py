@@ -21,10 +21,13 @@ class ContentSecurityPolicyMiddleware(MiddlewareMixin):
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         super().__init__(get_response)
-        self.policy = "; ".join(f"{name} {value}" for name, value in settings.CONTENT_SECURITY_POLICY.items())
+        self.policy = settings.CONTENT_SECURITY_POLICY
 
     def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
-        response.headers.setdefault("Content-Security-Policy", self.policy)
+        """A view that may stand in pages of other sites says in which: `frame_ancestors` of its response."""
+        framed = {"frame-ancestors": getattr(response, "frame_ancestors", self.policy["frame-ancestors"])}
+        text = "; ".join(f"{name} {value}" for name, value in {**self.policy, **framed}.items())
+        response.headers.setdefault("Content-Security-Policy", text)
         response.headers.setdefault("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
         return response
 

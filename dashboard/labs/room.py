@@ -2,14 +2,14 @@
 (`broker_core/lab/size.py`), an address and everybody together may have."""
 
 from django.conf import settings
-from django.db.models import F, Sum
+from django.db.models import F, Q, Sum
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from dashboard import quotas
 from dashboard.labs import comparisons, searches
 from dashboard.labs.capsules import orders
-from dashboard.models import DEMO_SLUG, Lab
+from dashboard.models import DEMO_SLUG, LESSON_SLUG, Lab
 from dashboard.quotas import Quota
 
 PARTS_NEWCOMER = 10_000
@@ -19,8 +19,8 @@ AGAIN_S = 300.0
 
 
 def make_room(address: str, parts: int) -> None:
-    """Refuse a lab of so many parts beyond the quotas, unless a visitor's copy of the demo has long been left
-    alone: that one makes room for another lab. address: "" for the server itself."""
+    """Refuse a lab of so many parts beyond the quotas, unless a visitor's copy of the demo, or a lesson's lab
+    that the site made, has long been left alone: that one makes room for another lab. address: "" for the server itself."""
     quota = Quota(
         quotas.LABS, "lab", settings.LABS_ADDRESS_MAX, settings.LABS_MAX, newcomer=settings.LABS_NEWCOMER
     )
@@ -33,7 +33,7 @@ def make_room(address: str, parts: int) -> None:
     else:
         check_parts_room(address, parts, "lab")
         return
-    visits = labs.filter(parent__slug=DEMO_SLUG, status=Lab.Status.IDLE)
+    visits = labs.filter(Q(parent__slug=DEMO_SLUG) | Q(slug__startswith=LESSON_SLUG), status=Lab.Status.IDLE)
     oldest = visits.annotate(left_at=Coalesce("last_watched_at", "created_at")).order_by("left_at").first()
     free_in_s = (
         settings.LAB_VISIT_KEEP_S - (timezone.now() - oldest.left_at).total_seconds()

@@ -1,7 +1,7 @@
 """Every write that a person or program asks for. A service takes values and returns values, never a request.
 
 lab_open      a new lab                        lab_for_visitor   the visitor's own copy of the demo
-lab_submit    accept a command, wake the shard demo_lab_ensure   the lab that visitors copy
+lab_submit    accept a command, wake the shard template_ensure   a lab of the site's own, as the demo
 lab_fork      a copy, or another workload      lab_watched       somebody looks
               (how a copy is made: forks.py; names, deletion and undo: keeping.py)
 """
@@ -186,23 +186,31 @@ def lab_for_visitor(*, visitor: str, address: str = "") -> Lab:
 def demo_lab_ensure() -> str:
     """The id of the demo, made when there is none: run ahead to DEMO_PRE_RUN_US, then resting until somebody
     copies it."""
-    demo = Lab.objects.filter(slug=DEMO_SLUG).first()
-    if demo is not None and (
-        demo.status == Lab.Status.FAILED
-        or demo.rules_version < RULES_VERSION
-        or not selectors.is_readable(demo)
+    return template_ensure(DEMO_SLUG, checked_scenario({"name": DEMO_SLUG}), settings.DEMO_PRE_RUN_US)
+
+
+def template_ensure(slug: str, scenario: Json, until_us: int, script: Sequence[Json] = ()) -> str:
+    """The id of the site's own lab of this name, made when there is none: run ahead to until_us, then resting.
+    scenario, as JSON, script: as `lab_open`."""
+    found = Lab.objects.filter(slug=slug).first()
+    if found is not None and (
+        found.status == Lab.Status.FAILED
+        or found.rules_version < RULES_VERSION
+        or not selectors.is_readable(found)
+        or found.scenario != scenario
     ):
         # It stays under its id, with its journal, as the bug report or as the parent of its copies; visitors
         # get a new one.
-        Lab.objects.filter(pk=demo.pk, slug=DEMO_SLUG).update(slug=None)
-        demo = None
-    if demo is None:
+        Lab.objects.filter(pk=found.pk, slug=slug).update(slug=None)
+        found = None
+    if found is None:
         try:
-            demo = _lab_create(checked_scenario({"name": DEMO_SLUG}), visitor=None, slug=DEMO_SLUG,
-                               clock_floor_us=settings.DEMO_PRE_RUN_US).lab  # fmt: skip
+            found = _lab_create(
+                scenario, visitor=None, slug=slug, clock_floor_us=until_us, script=list(script)
+            ).lab
         except IntegrityError:  # another process was first
-            demo = Lab.objects.get(slug=DEMO_SLUG)
-    return str(demo.pk)
+            found = Lab.objects.get(slug=slug)
+    return str(found.pk)
 
 
 def lab_watched(*, lab_ids: Collection[str], wake: bool = False) -> None:

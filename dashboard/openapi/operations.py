@@ -105,7 +105,12 @@ FORK: Json = {
 }  # fmt: skip
 CAPSULE: Json = {
     "type": "object",
-    "properties": {"page": {"enum": list(capsules.PAGES)}, "lane": TEXT, "from_us": WHOLE, "until_us": WHOLE},
+    "properties": {
+        "page": {"enum": list(capsules.PLAYED)},
+        "lane": TEXT,
+        "from_us": WHOLE,
+        "until_us": WHOLE,
+    },
 }
 ROOM = answer("code", "seq", "lab", "path", "role")
 ASKED_ROOM = answer("code", "seq", "lab", "path", "asked")

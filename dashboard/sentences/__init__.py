@@ -35,7 +35,7 @@ from dashboard.sentences.learn import LEARN
 from dashboard.sentences.lectures import LECTURES
 from dashboard.sentences.lesson import LESSON
 from dashboard.sentences.log import LOG
-from dashboard.sentences.player import PLAYER
+from dashboard.sentences.player import PLAYER, TO_LOOK_AT
 from dashboard.sentences.predict import PREDICT
 from dashboard.sentences.problems import PROBLEMS
 from dashboard.sentences.queues import QUEUES
@@ -106,14 +106,16 @@ SENTENCES: Mapping[str, Any] = {
 LANGUAGES = ("en", "zh-hans")
 
 
-def catalogue(item: str | None = None) -> dict[str, dict[str, str]]:
+def catalogue(item: str | None = None, *, is_player: bool = False) -> dict[str, dict[str, str]]:
     """Language -> code -> words with their places still open. item: the page's item in the top bar; without
-    it, the words of all pages.
+    it, the words of all pages. is_player: the page takes no orders, so none of its words asks for one.
 
     >>> sorted(catalogue())
     ['en', 'zh-hans']
     """
     chosen = SENTENCES if item is None else {**EVERYWHERE, **PAGES.get(item, {})}
+    if is_player:
+        chosen = {**chosen, **TO_LOOK_AT}
     words = {}
     for language in LANGUAGES:
         with translation.override(language):

@@ -1,8 +1,36 @@
-"""Words of a capsule, of the order to make one, and of a page that only plays a run back."""
+"""Words of a page that only shows a run: a capsule and the order to make one, and a page within one of another site."""
 
 from django.utils.translation import gettext_lazy as _
 
+EMBED = {
+    "take.embed": _("Embed: this page within a page of another site"),
+    "embed": _("Embed"),
+    "embed.lab": _(
+        "This page within another one: readers see it live, look back, ask Why, and change nothing."
+    ),
+    "embed.lesson": _("This lesson within another page, frame by frame, beginning with the frame shown."),
+    "embed.begins": _("Begins"),
+    "embed.live": _("live"),
+    "embed.moment": _("at the moment shown"),
+    "embed.language": _("Language"),
+    "embed.readers": _("the reader’s own"),
+    "embed.width": _("Width, in pixels"),
+    "embed.height": _("Height, in pixels"),
+    "embed.pixels": _("must be a whole number from {least} to {most}"),
+    "embed.code": _("HTML to copy"),
+    "embed.elsewhere": _("Show this lesson on another site"),
+    "embed.paste": _("Put this into the other page: it plays there frame by frame, and needs nothing else."),
+    "embed.copy": _("Copy the HTML"),
+    "embed.copied": _("HTML copied"),
+    "embed.try": _("Open it alone"),
+    "embed.holds": _("It works as long as this site can be reached from the reader’s browser."),
+    "embed.home": _("Open it on its own site"),
+    "embed.missing": _("There is nothing to show here"),
+    "embed.missing_more": _("The lab is gone, or this site lets no other site show its pages."),
+}
+
 PLAYER = {
+    **EMBED,
     "take.capsule": _("Capsule: this run as one page that plays offline"),
     "capsule": _("Capsule"),
     "capsule.title": _(
@@ -30,5 +58,11 @@ PLAYER = {
         "There is no question at this moment: a capsule has one before each of its first changes."
     ),
     "capsule.not_here": _("this is not in the capsule, only on the site"),
-    "player.no_orders": _("this page plays a run back, and takes no orders"),
+    "player.no_orders": _("this page only shows a run, and takes no orders"),
 }
+
+TO_LOOK_AT = {
+    "caption.start": _("Four ways to share one stream, on the same records."),
+    "caption.start_lanes": _("{lanes?One way|{lanes} ways} to share one stream, on the same records."),
+}
+"""In place of sentences that ask for an order."""

@@ -5,14 +5,7 @@ GET  /api/labs/<id>/capsules/<capsule>/                                         
 GET  /api/labs/<id>/capsules/<capsule>.html                                            200 the file
 """
 
-import copy
-from collections.abc import Mapping
-from typing import Any
-from urllib.parse import urlencode
-
-from asgiref.sync import async_to_sync
-from django.conf import settings
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.utils.translation import gettext as _
 
 from broker_core.events import Json
@@ -22,18 +15,8 @@ from dashboard.labs import selectors
 from dashboard.labs.capsules import orders
 from dashboard.labs.capsules.shell import shell_of
 from dashboard.serializers import json_body, json_response
-from dashboard.views import cluster, groups, pulsar, rabbitmq, stage, tubemq
 from dashboard.views.api import api
-
-VIEWS: Mapping[str, Any] = {
-    "stage": stage.lab,
-    "cluster": cluster.of_lab,
-    "groups": groups.of_lab,
-    "pulsar": pulsar.of_lab,
-    "tubemq": tubemq.of_lab,
-    "rabbitmq": rabbitmq.of_lab,
-}
-"""Of each of orders.PAGES, the page as the site shows it."""
+from dashboard.views.player import drawn
 
 
 @api("POST")
@@ -43,7 +26,7 @@ def capsules(request: HttpRequest, lab_id: str) -> HttpResponse:
     page, lane, from_us, until_us = orders.part_of(lab, json_body(request))
     orders.check_quota(address_of(request))
     player = {"kind": "capsule", "from_us": from_us, "until_us": until_us}
-    html = drawn(request, lab_id, page, lane, player).content.decode()
+    html = _shown(request, lab_id, page, {"lane": lane} if lane else {}, player)
     found = orders.capsule_start(
         lab=lab, shell=shell_of(html), from_us=from_us, until_us=until_us, address=address_of(request)
     )
@@ -63,20 +46,12 @@ def capsule_file(request: HttpRequest, lab_id: str, capsule: str) -> HttpRespons
     return FileResponse(path.open("rb"), as_attachment=True, filename=f"{lab_id}.capsule.html")
 
 
-def drawn(request: HttpRequest, lab_id: str, page: str, lane: str, player: Json) -> HttpResponse:
-    """A page of a lab as a player. Raises Refused 404 where the lab has no such page or lane, 503 before its first
-    view."""
-    asked = copy.copy(request)
-    asked.method = "GET"
-    asked.COOKIES = {
-        name: text for name, text in request.COOKIES.items() if name != settings.VISITOR_COOKIE
-    }  # the lab is nobody's there
-    asked.GET = QueryDict(urlencode({"lane": lane} if lane else {}))
-    asked.player = player  # type: ignore[attr-defined]
+def _shown(request: HttpRequest, lab_id: str, page: str, query: Json, player: Json) -> str:
+    """Raises Refused 404 where the lab has no such page or lane, 503 before its first view."""
     try:
-        response: HttpResponse = async_to_sync(VIEWS[page])(asked, lab_id)
+        response = drawn(request, lab_id, page, query, player)
     except Http404 as error:
         raise Refused(404, {"page": _("this lab has no such page")}) from error
     if response.status_code != 200:
         raise Refused(503, {"lab": _("the lab has no picture yet: try again in a moment")}, 1.0)
-    return response
+    return response.content.decode()

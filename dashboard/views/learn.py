@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from functools import cache
 from math import ceil
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit, urlunsplit
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -24,6 +24,7 @@ from dashboard.address import address_of
 from dashboard.course import CHAPTERS, LEVELS, START
 from dashboard.errors import Refused
 from dashboard.formats import clock
+from dashboard.frame import EMBED, EMBED_SIZE, embeds, frame_html
 from dashboard.labs import selectors
 from dashboard.models import Lab
 from dashboard.page import base_context
@@ -161,6 +162,7 @@ def _lesson(request: HttpRequest, name: str, *, refused: str = "", status: int =
     own = [each for each in rows.values() if each["chapter"] == shelved.place.chapter]
     place = own.index(rows[name])
     told = shelved.lesson
+    address = request.build_absolute_uri(reverse("learn-lesson", args=[name]))
     context |= {
         "row": rows[name],
         "lesson": told,
@@ -175,10 +177,21 @@ def _lesson(request: HttpRequest, name: str, *, refused: str = "", status: int =
         "of": len(own),
         "previous": own[place - 1] if place else None,
         "next": own[place + 1] if place + 1 < len(own) else None,
-        "canonical": request.build_absolute_uri(reverse("learn-lesson", args=[name])),
+        "canonical": address,
+        "embed": _embed(address, rows[name]["title"]["en" if context["page"]["language"] == "en" else "zh"]),
         "refused": refused,
     }
     return _drawn(request, "dashboard/learn_lesson.html", context, status)
+
+
+def _embed(address: str, title: str) -> Json | None:
+    """The lesson as a part of a page of another site; None where no site may show it."""
+    if not embeds():
+        return None
+    parts = urlsplit(address)
+    shown = urlunsplit(parts._replace(path=EMBED + parts.path))
+    about = f"{parts.scheme}://{parts.netloc}{reverse('oembed')}?{urlencode({'url': address})}"
+    return {"html": frame_html(shown, title, *EMBED_SIZE), "about": about}
 
 
 def _own(

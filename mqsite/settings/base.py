@@ -275,6 +275,9 @@ CONTENT_SECURITY_POLICY = {
     "frame-ancestors": "'none'",
 }
 X_FRAME_OPTIONS = "DENY"
+EMBED_ANCESTORS = os.environ.get(
+    "HIGHWATER_EMBED_ANCESTORS", "*"
+)  # which sites may show /embed/, as CSP's frame-ancestors has them; 'none': no site
 SECURE_REFERRER_POLICY = "same-origin"
 VISITOR_COOKIE = "highwater_visitor"
 VISITOR_COOKIE_AGE_S = 365 * 24 * 3600

@@ -36,7 +36,7 @@ READ = {
     "learn-file", "learn-lesson", "learn-print", "analyze", "analyze-compare", "study", "log", "cluster", "groups",
     "pulsar", "rabbitmq", "lab-settings", "code", "tubemq", "fidelity", "log-opened", "healthz", "robots", "api",
     "rooms", "room", "room-remote", "room-take", "break", "lab-break", "lectures", "lecture-own", "lecture-file", "lecture",
-    "lecture-deck", "lecture-print", None,
+    "lecture-deck", "lecture-print", "embed", "oembed", None,
 }  # fmt: skip
 """Pages. They show anybody what they show; one that takes a form makes something of the visitor's own."""
 

@@ -34,9 +34,9 @@ from dashboard.quotas import Quota
 from dashboard.stored import intact
 
 TASK = "dashboard.make_capsule"
-PAGES = ("stage", "cluster", "groups", "pulsar", "tubemq", "rabbitmq")
-"""The pages that a capsule can hold. The log's and the code's answer each press with something of their own, which no
-recording has."""
+PLAYED = ("stage", "cluster", "groups", "pulsar", "tubemq", "rabbitmq")
+"""The pages that can be shown without orders, in a capsule or in a page of another site. The log's and the code's answer
+each press with something of their own, which no recording has."""
 FIELDS = ("page", "lane", "from_us", "until_us")
 KEPT = 4
 log = logging.getLogger(__name__)
@@ -51,8 +51,8 @@ def part_of(lab: Lab, body: Json) -> tuple[str, str, int, int]:
     if unknown := sorted(set(body) - set(FIELDS)):
         raise Refused(400, {unknown[0][:64]: _("is unknown")})
     page, lane = body.get("page", "stage"), body.get("lane", "")
-    if page not in PAGES:
-        raise Refused(400, {"page": _("must be %(names)s") % {"names": listed(PAGES)}})
+    if page not in PLAYED:
+        raise Refused(400, {"page": _("must be %(names)s") % {"names": listed(PLAYED)}})
     if not isinstance(lane, str):
         raise Refused(400, {"lane": _("must be text")})
     last_us = lasts_us(lab)

@@ -9,7 +9,6 @@ import { number, percent } from "../base/say.js";
 
 const $ = (id) => document.getElementById(id);
 const AGAIN_MS = 400, SECOND_US = 1e6;
-const PAGES = ["stage", "cluster", "groups", "pulsar", "tubemq", "rabbitmq"];
 const SECONDS = /^\d{1,7}(?:[.,]\d{1,6})?$/;
 
 // Microseconds of what is typed as seconds; null where that is no number.
@@ -25,7 +24,7 @@ export function createCapsule({ until, lane }) {
   let run = 0, made = null, end = "";                    // end: as the form was opened with it
 
   function writeForm() {
-    const pages = PAGES.filter((name) => $(`to-${name}`)).map((name) => [name, say(`frame.${name}`)]);
+    const pages = page.frame.tabs.filter(({ plays }) => plays).map(({ id }) => [id, say(`frame.${id}`)]);
     fillSelect(form.page, pages, form.page.value || page.item);
     if (made) setText($("capsule-file"), say("capsule.save", { size: number(Math.ceil(made.bytes / 1000)) }));
   }

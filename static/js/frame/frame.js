@@ -3,12 +3,14 @@
 import { page } from "../base/chrome.js";
 import { bindKeys } from "../base/keys.js";
 import { createTransport } from "../lane/transport.js";
+import { placeOf } from "../lesson/frames.js";
 import { createGuide } from "../lesson/guide.js";
 import { createRoom } from "../room/room.js";
 import { createTakeMenus } from "../take/menu.js";
 import { aboutLab } from "./about.js";
 import { createBand } from "./band.js";
 import { createCapsule } from "./capsule.js";
+import { createEmbed } from "./embed.js";
 import { createEventList } from "./event_list.js";
 import { createLabBar } from "./lab_bar.js";
 import { createLaneTabs } from "./lane_tabs.js";
@@ -41,6 +43,14 @@ export function createFrame({
   const capsule = page.player ? null : createCapsule({
     lane, until: () => Math.max(now().at_us, now().lesson?.lasts_us ?? 0),
   });
+  const embedding = document.getElementById("embed-dialog");
+  const embed = embedding && createEmbed(embedding, {
+    notice,
+    title: () => document.getElementById("lab-name").textContent,
+    moment: () => (past.isShown() ? past.place() : { at_us: current().at_us }),
+    frame: () => placeOf(current()).number,
+    shown: link.read,
+  });
   createTakeMenus({
     root: document.getElementById("main"), onFail: notice,
     about: (panel) => aboutLab(panel, current(), transport.hash()),
@@ -49,6 +59,7 @@ export function createFrame({
       run: () => `${page.urls.run}${past.isShown() ? `?${new URLSearchParams(past.moment())}` : ""}`,
       capsule: capsule.open,
     }),
+    ...(embed && { embed: embed.open }),
   });
   const projector = createProjector({ current, lane }), tabs = createLaneTabs({ current });
   function draw(isForced) {

@@ -22,7 +22,8 @@ export function createPast() {
   let take = () => {}, changed = () => {}, fail = () => {}, opened = () => {};
   let heard = () => {};
   let link = fromHash(location.hash);                   // what a link to this page names, until it is looked for
-  if (page.player && !link.moment) link = { moment: { at_us: page.player.from_us }, shown: {} };
+  const from = page.player?.from_us ?? null;            // where a player begins; null: at the present
+  if (from !== null && !link.moment) link = { moment: { at_us: from }, shown: {} };
   let chosen = null;                                    // what it says is chosen there, until that moment is shown
 
   const always = { look, ...(panels ? { panels } : {}) };
@@ -124,11 +125,11 @@ export function createPast() {
     changed();
   }
 
-  // A player is at its end: once more from its beginning.
+  // A player is at its end: once more from where it begins.
   async function again() {
     isLooking = true;
     try {
-      show(await request(page.urls.past, { at_us: page.player.from_us }));
+      show(await request(page.urls.past, { at_us: from ?? 0 }));
       play();
     } catch (error) {
       stopFor(error);
@@ -219,7 +220,9 @@ export function createPast() {
     toggle() {
       if (isPlaying) pause();
       else if (shown) play();
-      else if (page.player && !isLooking) again();
+      else if (!page.player || isLooking) return;
+      else if (page.player.kind === "embed" && now.view.playing) seek(momentShown());
+      else again();
     },
   };
 }

@@ -77,13 +77,14 @@ export function createGuide({ send, current, past, lane, question }) {
   // Whether the stop is seen elsewhere than the frame before it; that page then opens, looking at that frame or at the
   // lab on its way there. Who has gone to another page of the lab stays on it until then.
   function leaves(stop, isPast) {
-    if (page.player) return false;                      // it is one page
+    if (page.player?.kind === "capsule") return false;  // it is one page
     const { lesson } = now(), { frame } = stopsOf(lesson)[Math.max(1, placeOf(current()).number) - 1];
     const from = whereOf({ frame }, lesson), to = whereOf(stop, lesson), link = $(`to-${to.page}`);
     const isSame = to.page === from.page && to.lane === from.lane;
     const isHere = link?.hasAttribute("aria-current") && (to.lane === null || lane === null || to.lane === lane);
     if (!link || isSame || isHere) return false;
     const address = new URL(link.href);
+    for (const [name, value] of new URLSearchParams(page.player?.query)) address.searchParams.set(name, value);
     if (to.page !== "stage" && to.lane !== null) address.searchParams.set("lane", to.lane);
     if (isPast) address.hash = momentHash(stop);
     const open = () => location.assign(address);
