@@ -44,7 +44,8 @@ def overload(strategy: Json, result: Json) -> Json | None:
         if share.get("share") is not None
     }
     usual = rates["consumer_rate"]
-    if gets and all(share["keys"] is None for share in last["consumers"].values()):
+    takes_turns = last.get("partitions_total") is None
+    if gets and takes_turns and all(share["keys"] is None for share in last["consumers"].values()):
         arrive, together = sum(gets.values()), sum(takes.get(name, usual) for name in gets)
         params = {"consumer": None, "gets": arrive, "takes": together, "count": len(gets)}
         return params if arrive > together else None

@@ -67,6 +67,11 @@ def key_loads(profile: KeyProfile, hash_name: str, model: str, records: int, no_
     return KeyLoads(hashes, counts, max(0.0, records - float(counts.sum())))
 
 
+def even_loads(records: int) -> KeyLoads:
+    """Of records that are sent without keys: none is heavier than another."""
+    return KeyLoads(np.array([], np.int64), np.array([]), float(records))
+
+
 def luck_of(
     strategy: Strategy,
     members: Sequence[str],
@@ -78,7 +83,7 @@ def luck_of(
 ) -> Json | None:
     """How the skew of a strategy spreads over what chance decides of it; None where nothing is drawn.
 
-    members: of the step whose skew is `actual`. loads: None where keys have no owner. `{"of", "low", "mid",
+    members: of the step whose skew is `actual`. loads: None where consumers take turns. `{"of", "low", "mid",
     "high", "draws", "counts", "suits", "suits_skew"}`: of "names" or "partitions"; low and high hold `actual`;
     counts: [partitions, skew] of those nearby; suits: partition counts with the lowest skew for so many
     consumers, and their skew. The last three are empty, or None, for names.

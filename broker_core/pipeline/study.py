@@ -225,7 +225,9 @@ class _Run:
         counter = row_counter(self.spark)
         self.at("lab", 0, len(strategies), done_now=None if counter is None else lambda: counter.value)
         specs = [strategy.lane_spec(topic=self.request["topic"]) for strategy in strategies]
-        timed = timed_runs(self.spark, specs, steps, table, workload, seed, counter)
+        mean = counts.bytes // max(1, counts.records)
+        sizes = [None if strategy.family.sends_keys else mean for strategy in strategies]
+        timed = timed_runs(self.spark, specs, steps, table, workload, seed, counter, sizes)
         self.at("lab", len(strategies), len(strategies))
         arrived = workload.count_until(table.starts_us[-1])
         keys = len(workload.distinct_until(arrived)[0])

@@ -10,11 +10,12 @@ from broker_core.events import Json
 from broker_core.lab.workload.weighted_keys import key_text
 from broker_core.pipeline import result
 from broker_core.pipeline.hot_keys import KeyProfile, key_owner
-from broker_core.pipeline.luck import KeyLoads, key_loads, luck_of
+from broker_core.pipeline.luck import KeyLoads, even_loads, key_loads, luck_of
 from broker_core.pipeline.measures import Facts, measure
 from broker_core.pipeline.measures.base import Share
 from broker_core.pipeline.members import Step, has_records
 from broker_core.pipeline.originals import config_lines
+from broker_core.pipeline.strategies import RouteTable
 from broker_core.pipeline.timed import TimedStep
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def study_tables(
                 "luck": luck_of(
                     strategy,
                     _uneven(steps, rows).members,
-                    loads.get((strategy.hash, strategy.model)),
+                    loads[strategy.hash, strategy.model],
                     actual=totals["skew"],
                     seed=seed,
                     topic=topic,
@@ -103,9 +104,10 @@ def _loads(counts: "RouteCounts", profile: KeyProfile) -> dict[tuple[str | None,
     """By hash and model, once for all their strategies."""
     kinds = {(mine.strategy.hash, mine.strategy.model) for mine in counts.strategies}
     return {
-        (name, model): key_loads(profile, name, model, counts.records, counts.no_key)
+        (name, model): even_loads(counts.records)
+        if name is None
+        else key_loads(profile, name, model, counts.records, counts.no_key)
         for name, model in kinds
-        if name is not None
     }
 
 
@@ -120,7 +122,19 @@ def _uneven(steps: Sequence[Step], rows: Sequence[Json]) -> Step:
 def _facts(mine: "StrategyCounts", step: Step, timed: TimedStep | None, turns: "_Turns | None") -> Facts:
     number, table = step.step, mine.tables[step.step]
     if turns is not None:
-        return Facts(number, turns.shares, turns.skew_milli, None, None, None, None, None, None, None, timed)
+        return Facts(
+            step=number,
+            shares=turns.shares,
+            skew_milli=turns.skew_milli,
+            keys_moved=None,
+            keys_total=None,
+            bytes_moved=None,
+            partitions_moved=table.partitions_moved if number else None,
+            partitions_total=len(table.units) or None,
+            space_moved=None,
+            unowned=None,
+            timed=timed,
+        )
     total = int(mine.records[number].sum())
     shares = {
         name: _share(
@@ -170,7 +184,8 @@ def _turns(
     step: Step,
     runs: list[TimedStep] | None,
 ) -> _Turns | None:
-    """An even share of what was written until the step's end; None where keys have owners.
+    """An even share of what was written until the step's end, or that of the consumer's partitions where records are
+    sent without keys; None where keys have owners.
 
     runs: of a live lab's own records: then the shares are in proportion to what each consumer finished
     lately, which is how a lane of the lab has them (Lane.weights).
@@ -181,7 +196,12 @@ def _turns(
     records, size = (
         (counts.records, counts.bytes) if following is None else (min(following, counts.records), None)
     )
-    weights = runs[step.step].weights if runs is not None else dict.fromkeys(mine.tables[step.step].live, 1)
+    table = mine.tables[step.step]
+    weights = dict.fromkeys(table.live, 1)
+    if runs is not None:
+        weights = runs[step.step].weights
+    elif table.units:
+        weights = _partitions_held(table)
     total = sum(weights.values())
     if not total:
         return _Turns({name: Share(0, 0, None, 0) for name in weights}, None)
@@ -195,6 +215,11 @@ def _turns(
         for name, weight in weights.items()
     }
     return _Turns(shares, skew_milli(list(weights.values())))
+
+
+def _partitions_held(table: RouteTable) -> dict[str, int]:
+    """How many partitions each consumer has: without keys each of them gets as much, over batches enough."""
+    return {name: int((table.owners == table.names.index(name)).sum()) for name in table.live}
 
 
 def _consumer_rows(strategy_id: str, fact: Facts) -> Iterator[Json]:

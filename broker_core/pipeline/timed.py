@@ -29,6 +29,7 @@ from broker_core.lab.shared.shares import skew_milli
 from broker_core.lab.shared.waits import FlightWatch
 from broker_core.lab.workload.base import Workload
 from broker_core.pipeline.members import BACK, SLOW, STOP, Step, has_records
+from broker_core.pipeline.timed_workload import without_keys
 
 WARM_S = 60
 JOIN_S = 30
@@ -188,10 +189,18 @@ class History:
 
 
 def timed_run(
-    spec: LaneSpec, steps: Sequence[Step], table: Timetable, workload: Workload, seed: int
+    spec: LaneSpec,
+    steps: Sequence[Step],
+    table: Timetable,
+    workload: Workload,
+    seed: int,
+    *,
+    keyless_size: int | None = None,
 ) -> list[TimedStep]:
-    """Run one strategy through the history."""
-    watch = FlightWatch()
+    """Run one strategy through the history. keyless_size: its producer sends no keys, and a record without
+    a size of its own has so many bytes; the order of the keys is watched all the same. None: it sends them."""
+    watch = FlightWatch(None if keyless_size is None else workload.key_code)
+    workload = workload if keyless_size is None else without_keys(workload, keyless_size)
     scenario = Scenario("timed", seed, {}, (as_timed(spec),), len(steps[0].members), 1)
     lab = Lab(scenario, _LIMITS, workload=workload, watch=watch, service_us=table.service_us)
     (lane,) = lab.lanes.values()

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pyspark import Accumulator
     from pyspark.sql import SparkSession
 
-Inputs = tuple[Sequence[LaneSpec], Sequence[Step], Timetable, Workload, int]
+Inputs = tuple[Sequence[LaneSpec], Sequence[Step], Timetable, Workload, int, Sequence[int | None]]
 
 
 def timed_runs(
@@ -35,10 +35,12 @@ def timed_runs(
     workload: Workload,
     seed: int,
     counter: Accumulator[int] | None = None,
+    keyless_sizes: Sequence[int | None] | None = None,
 ) -> list[list[TimedStep]]:
     """`timed_run` of each strategy. It is one Spark job, so whoever cancels its group ends the runs. counter:
-    told of each that is done."""
-    task = partial(_run, (specs, steps, table, workload, seed), counter)
+    told of each that is done. keyless_sizes: of each, as `timed_run` takes it; None: all send keys."""
+    sizes = keyless_sizes if keyless_sizes is not None else [None] * len(specs)
+    task = partial(_run, (specs, steps, table, workload, seed, sizes), counter)
     rows = spark.range(0, len(specs), 1, len(specs)).mapInArrow(task, "place int, steps binary").collect()
     found = {row["place"]: msgspec.msgpack.decode(row["steps"], type=list[TimedStep]) for row in rows}
     return [found[place] for place in range(len(specs))]
@@ -47,10 +49,11 @@ def timed_runs(
 def _run(
     inputs: Inputs, counter: Accumulator[int] | None, numbers: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    specs, steps, table, workload, seed = inputs
+    specs, steps, table, workload, seed, sizes = inputs
     for batch in numbers:
         for place in batch.column(0).to_pylist():
-            timed = msgspec.msgpack.encode(timed_run(specs[place], steps, table, workload, seed))
+            run = timed_run(specs[place], steps, table, workload, seed, keyless_size=sizes[place])
+            timed = msgspec.msgpack.encode(run)
             if counter is not None:
                 counter.add(1)
             yield pa.RecordBatch.from_arrays(

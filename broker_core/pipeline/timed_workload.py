@@ -2,13 +2,13 @@
 too many."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from broker_core.lab.workload.base import EvenArrivals, distinct_codes
+from broker_core.lab.workload.base import EvenArrivals, Workload, distinct_codes
 from broker_core.lab.workload.weighted_keys import WEIGHT_MAX, KeysWorkload, WeightedKeys, key_text
 
 HOT_KEYS = 1_000
@@ -125,6 +125,14 @@ class SequenceWorkload(EvenArrivals):
             "key_total": len(self.keys),
             "loop": record_count // max(1, len(self.codes)),
         }
+
+
+def without_keys(workload: Workload, size: int) -> SequenceWorkload:
+    """Records at the same times, none of which has a key; their sizes are their own where they have some, else `size`
+    bytes: how long a producer sticks to a partition follows from them."""
+    if isinstance(workload, SequenceWorkload):
+        return replace(workload, codes=np.full(len(workload.codes), -1, np.int64))
+    return SequenceWorkload(workload.rate, [], np.array([-1]), np.array([size]), ends=False)
 
 
 def sampled_workload(sample: SampleKeys, rate: int, seed: int) -> KeysWorkload:

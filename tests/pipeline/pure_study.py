@@ -14,6 +14,8 @@ from broker_core.pipeline.study_request import study_check
 from broker_core.pipeline.study_tables import study_tables
 from broker_core.pipeline.timed import timed_run, timetable
 
+RECORD_BYTES = 1_000
+
 
 class Counted:
     """A workload whose keys are counted already: nothing of it is read."""
@@ -39,7 +41,7 @@ def pure_study(folder, keys, strategies, history, *, rate=None, consumer_rate=No
         [key.encode() for key, _ in keys],
         [0] * len(keys),
         [count for _, count in keys],
-        [0] * len(keys),
+        [count * RECORD_BYTES for _, count in keys],
     ]
     counted = pa.table(dict(zip(COUNTED_SCHEMA.names, columns, strict=True)), schema=COUNTED_SCHEMA)
     known = {"seed": request["seed"], "topic": request["topic"]}
@@ -50,7 +52,14 @@ def pure_study(folder, keys, strategies, history, *, rate=None, consumer_rate=No
         table.rate, request["seed"], "cases", [(key.encode(), count) for key, count in keys], 0
     )
     timed = [
-        timed_run(strategy.lane_spec(topic=request["topic"]), steps, table, workload, request["seed"])
+        timed_run(
+            strategy.lane_spec(topic=request["topic"]),
+            steps,
+            table,
+            workload,
+            request["seed"],
+            keyless_size=None if strategy.family.sends_keys else RECORD_BYTES,
+        )
         if is_timed
         else None
         for strategy in chosen

@@ -77,6 +77,15 @@ LINES = {
         }
         for algorithm, name in (("range", "Range"), ("cooperative-sticky", "CooperativeSticky"))
     },
+    "kafka.keyless": {
+        ("producer (Java)", "Kafka 3.9"): ["producer.send(new ProducerRecord<>(TOPIC, value));  // no key"],
+        ("producer.properties", "Kafka 3.9"): ["batch.size=16384", "linger.ms=0"],
+        ("consumer.properties", "Kafka 3.9"): [
+            "partition.assignment.strategy=org.apache.kafka.clients.consumer.RangeAssignor",
+            "session.timeout.ms=45000",
+        ],
+        ("shell", "Kafka 3.9"): [TOPIC],
+    },
     "kafka.static_server_uniform": {
         ("consumer.properties", "Kafka 4.x"): [
             "group.protocol=consumer",

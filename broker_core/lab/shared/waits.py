@@ -3,7 +3,7 @@ is paused and for how long."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from broker_core.analysis.order import Flight
 from broker_core.analysis.pause import Stop
@@ -15,11 +15,13 @@ class FlightWatch:
     could take them: their partition was paused, their key's consumer was dead or missing, or (a queue) no
     consumer was alive. done_us: of each record when a program was done with it first, None until then; done_by: which.
 
-    A record is in flight from when it reaches a program's client until the program is done with it, or gone.
+    code_of: the key code of a record, where the lane's own is not the one that counts: a producer sends it without
+    its key. A record is in flight from when it reaches a program's client until the program is done with it, or gone.
     A flight's consumer is the node of the program, so two lives of one program are two.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, code_of: Callable[[int], int] | None = None) -> None:
+        self._code_of = code_of
         self.flights: list[Flight] = []
         self.stops: list[Stop] = []
         self.waited = 0
@@ -30,7 +32,7 @@ class FlightWatch:
         self._stopped: Mapping[str, int] = {}
 
     def arrived(self, message: int, code: int, would_wait: bool) -> None:
-        self._codes.append(code)
+        self._codes.append(code if self._code_of is None else self._code_of(message))
         self.done_us.append(None)
         self.done_by.append("")
         self.waited += would_wait

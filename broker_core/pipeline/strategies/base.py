@@ -64,7 +64,7 @@ class RouteTable:
 
     kind: "ranges": slice i holds the slots (bounds[i-1], bounds[i]], what is above the last bound belongs to
     the first slice; "modulo": owners[partition], the partition is (hash & rule.mask) % len(owners); "none":
-    keys have no owner.
+    keys have no owner; with owners, records go to their partitions whatever their keys are.
     owners: index into names, -1 for nobody, -2 - k for the holders shared[k], who split the slots by slot %
     len(holders).
     names: everybody who has been there so far, in order of arrival. live: whom the broker still counts, in
@@ -128,7 +128,7 @@ class Family:
     first. drawn: what chance decides of how even its shares are: "names" of the consumers, or how many
     "partitions" there are; None where neither does. start: the table of a group that forms at once, without a
     lane; None where a lane of one step is as quick. config: what sets the original to it, see `originals.py`;
-    None where no released system is known to have it.
+    None where no released system is known to have it. sends_keys: whether a producer gives its records their keys.
     """
 
     model: str
@@ -143,6 +143,7 @@ class Family:
     config: "Callable[[Strategy, RouteTable], list[Json]] | None" = None
     drawn: str | None = None
     start: "Callable[[Strategy, Sequence[str]], RouteTable] | None" = None
+    sends_keys: bool = True
 
     @property
     def id(self) -> str:
