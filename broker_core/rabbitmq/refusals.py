@@ -12,7 +12,8 @@ WORDS = {
     codes.RESOURCE_LOCKED: "RESOURCE_LOCKED", codes.PRECONDITION_FAILED: "PRECONDITION_FAILED",
     codes.SYNTAX_ERROR: "SYNTAX_ERROR", codes.COMMAND_INVALID: "COMMAND_INVALID",
     codes.CHANNEL_ERROR: "CHANNEL_ERROR", codes.NOT_ALLOWED: "NOT_ALLOWED",
-    codes.NOT_IMPLEMENTED: "NOT_IMPLEMENTED",
+    codes.NOT_IMPLEMENTED: "NOT_IMPLEMENTED", codes.RESOURCE_ERROR: "RESOURCE_ERROR",
+    codes.INTERNAL_ERROR: "INTERNAL_ERROR", codes.CONNECTION_FORCED: "CONNECTION_FORCED",
 }  # fmt: skip
 TEXT_BYTES_MAX = 255
 """reply_text is a short string."""
@@ -29,7 +30,7 @@ class Refused(Exception):
     @property
     def is_hard(self) -> bool:
         """Whether it closes the whole connection."""
-        return self.code >= codes.FRAME_ERROR
+        return self.code >= codes.FRAME_ERROR or self.code == codes.CONNECTION_FORCED
 
 
 def fitting(text: str) -> str:

@@ -79,9 +79,12 @@ class Journal:
     """path: the file it is kept in, made if it is missing; None: in memory. bytes_max: of the log."""
 
     def __init__(self, began: Began, path: Path | None = None, bytes_max: int = BYTES_MAX) -> None:
-        folder: Folder = MemoryFolder() if path is None else OneFile(path)
-        self.folder, self.path, self.bytes_max = folder, path, bytes_max
-        self._log = PartitionLog.open(folder, SETTINGS, now_ms=0)
+        self.path, self.bytes_max = path, bytes_max
+        self._begin(began)
+
+    def _begin(self, began: Began) -> None:
+        self.folder: Folder = MemoryFolder() if self.path is None else OneFile(self.path)
+        self._log = PartitionLog.open(self.folder, SETTINGS, now_ms=0)
         self._entries: list[bytes] = [_encode(began)]
         self._waiting = len(self._entries[0])
         self.full_from_us: int | None = None
@@ -113,9 +116,16 @@ class Journal:
         self._entries.clear()
         self._waiting = 0
 
-    def save(self, path: Path) -> None:
-        """Keep what is in memory as a file."""
-        path.write_bytes(self.folder.open(LOG_NAME).view(0, self._log.size))
+    def begin_again(self, began: Began) -> None:
+        """Another run takes the place of the one that is kept, in the same file. Raises OSError."""
+        self._log.close(0)
+        if self.path is not None:
+            self.path.write_bytes(b"")
+        self._begin(began)
+
+    def data(self) -> bytes:
+        """The file, as far as it has been written."""
+        return bytes(self.folder.open(LOG_NAME).view(0, self._log.size))
 
     def close(self) -> None:
         self._log.close(0)
@@ -124,11 +134,18 @@ class Journal:
 def entries_of(path: Path) -> Iterator[Entry]:
     """What a file holds, from its beginning to the last whole batch. Raises CommandError for one that is no journal."""
     try:
-        for batch in records_only(path.read_bytes()):
+        data = path.read_bytes()
+    except OSError as error:
+        raise CommandError("file", "cannot be read: {why}", why=error.strerror or str(error)) from None
+    return entries_in(data)
+
+
+def entries_in(data: bytes) -> Iterator[Entry]:
+    """As `entries_of`, of a file's bytes."""
+    try:
+        for batch in records_only(data):
             batch.ensure_valid()
             for record in batch.records():
                 yield _decode(record.value or b"")
-    except OSError as error:
-        raise CommandError("file", "cannot be read: {why}", why=error.strerror or str(error)) from None
     except (CorruptRecord, msgspec.DecodeError) as error:
         raise CommandError("file", "is no run of Highwater: {why}", why=str(error)) from None

@@ -3,6 +3,7 @@ hashes, or the first turn that does not is named."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,13 +30,7 @@ class Replayed:
 def replay(path: Path) -> Replayed:
     """Raises CommandError for a file that is no journal, or one of other rules."""
     entries = entries_of(path)
-    began = next(entries, None)
-    if not isinstance(began, Began):
-        raise CommandError("file", "is no run of Highwater: {why}", why="it has no beginning")
-    if began.rules != RULES_VERSION:
-        raise CommandError(
-            "file", "was made under rules {made}; these are {now}", made=began.rules, now=RULES_VERSION
-        )
+    began = beginning(entries)
     found = Replayed(Run(began.seed, began.began_us))
     turn = _Turn()
     for entry in entries:
@@ -43,6 +38,18 @@ def replay(path: Path) -> Replayed:
         if found.differs is not None:
             break
     return found
+
+
+def beginning(entries: Iterator[Entry]) -> Began:
+    """The first entry of a journal. Raises CommandError."""
+    began = next(entries, None)
+    if not isinstance(began, Began):
+        raise CommandError("file", "is no run of Highwater: {why}", why="it has no beginning")
+    if began.rules != RULES_VERSION:
+        raise CommandError(
+            "file", "was made under rules {made}; these are {now}", made=began.rules, now=RULES_VERSION
+        )
+    return began
 
 
 class _Turn:

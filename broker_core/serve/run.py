@@ -8,27 +8,31 @@ than the one before it; whatever is due until then happens first.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 
 import msgspec
 
 from broker_core.errors import CommandError
-from broker_core.events import Json
+from broker_core.events import Json, TurningPoint
 from broker_core.rabbitmq import loading
 from broker_core.rabbitmq import methods as m
 from broker_core.rabbitmq import operator as server
-from broker_core.rabbitmq.broker import Broker
 from broker_core.rabbitmq.broker_base import BrokerState
 from broker_core.rabbitmq.client.operator import Ask, Operator, OperatorState
 from broker_core.rabbitmq.definitions import read_definitions
 from broker_core.rabbitmq.lone_server import LoneServer
 from broker_core.rabbitmq.restart import come_back, crash, stop
+from broker_core.serve.faults.book import Faults, Row
+from broker_core.serve.faults.broker import FaultyBroker, Release
+from broker_core.serve.faults.fault import TO_CLIENT, TO_SERVER, Fault
+from broker_core.serve.faults.timer import Remind, Timer, TimerState
 from broker_core.sim.design import Design
 from broker_core.sim.slot import CRASHED
 from broker_core.sim.world import World
 from broker_core.wire.amqp.remote import Accepted, Arrived, HungUp, Remote, RemoteState, SocketEvent
 
-BROKER, OPERATOR = "broker", "operator"
+BROKER, OPERATOR, TIMER = "broker", "operator", "timer"
 
 
 class Crash(msgspec.Struct, frozen=True, tag="serve.crash", array_like=True):
@@ -49,8 +53,17 @@ class Define(msgspec.Struct, frozen=True, tag="serve.define", array_like=True):
     definitions: Json
 
 
-class Reset(msgspec.Struct, frozen=True, tag="serve.reset", array_like=True):
-    """The run begins again: all sockets are closed, and the server is a fresh one. Times and numbers go on."""
+class SetFault(msgspec.Struct, frozen=True, tag="serve.set_fault", array_like=True):
+    """From now on methods meet this fault; its number is the next one."""
+
+    fault: Fault
+
+
+class EndFault(msgspec.Struct, frozen=True, tag="serve.end_fault", array_like=True):
+    """The fault strikes no more: what it holds goes on, its alarm, cut and crash end. is_gone: it leaves the list, too."""
+
+    number: int
+    is_gone: bool = False
 
 
 class Backlog(msgspec.Struct, frozen=True, tag="serve.backlog", array_like=True):
@@ -59,27 +72,30 @@ class Backlog(msgspec.Struct, frozen=True, tag="serve.backlog", array_like=True)
     is_full: bool
 
 
-ServerAct = Crash | Stop | Start | Reset | Define | server.SetAlarm
+ServerAct = Crash | Stop | Start | Define | SetFault | EndFault | server.SetAlarm
 SocketAct = Accepted | Arrived | HungUp | Backlog
 Act = ServerAct | SocketAct
 
 
 class Run:
     """seed: what names that the server makes follow from. began_us: what the server's clock says at time 0, microseconds
-    since 1970. sockets: number -> its node's state. touched: those of them that have something for their
-    socket. Nobody hears its turning points."""
+    since 1970. listener: hears its turning points. sockets: number -> its node's state. touched: those of them that have
+    something for their socket."""
 
-    def __init__(self, seed: int = 0, began_us: int = 0) -> None:
+    def __init__(
+        self,
+        seed: int = 0,
+        began_us: int = 0,
+        listener: Callable[[list[TurningPoint]], None] = lambda told: None,
+    ) -> None:
         self.seed, self.began_us = seed, began_us
         self.sockets: dict[int, RemoteState] = {}
         self.touched: dict[RemoteState, None] = {}
-        self.world = World("rabbitmq", self._design(), seed, lambda told: None)
-        self._start_server()
-
-    def _start_server(self) -> None:
+        self.faults = Faults()
+        self.world = World("rabbitmq", self._design(), seed, listener)
         self.world.start(BROKER, "broker", BrokerState())
-        if OPERATOR not in self.world.slots:
-            self.world.start(OPERATOR, "operator", OperatorState())
+        self.world.start(OPERATOR, "operator", OperatorState())
+        self.world.start(TIMER, "timer", TimerState())
 
     def _define(self, plain: Json) -> None:
         """Raises CommandError at the row that is wrong, or that the server would refuse."""
@@ -104,18 +120,19 @@ class Run:
     def _design(self) -> Design:
         return Design(
             {
-                "broker": (BrokerState, Broker),
+                "broker": (BrokerState, lambda state: FaultyBroker(state, self.faults)),
                 "socket": (RemoteState, lambda state: Remote(state, self.touched)),
                 "operator": (OperatorState, Operator),
+                "timer": (TimerState, lambda state: Timer(state, self.faults)),
             },
-            m.Method | server.Order | SocketEvent | Ask,
+            m.Method | server.Order | SocketEvent | Ask | Release | Remind,
             delay_us=0,
             ahead_us=self.began_us,
         )
 
     @property
-    def broker(self) -> Broker:
-        node: Broker = self.world.slots[BROKER].node  # type: ignore[assignment]
+    def broker(self) -> FaultyBroker:
+        node: FaultyBroker = self.world.slots[BROKER].node  # type: ignore[assignment]
         return node
 
     @property
@@ -127,8 +144,12 @@ class Run:
         return self.world.heap[0][0] if self.world.heap else None
 
     def advance(self, now_us: int) -> None:
-        """Whatever is due until now happens."""
-        self.world.advance(now_us)
+        """Whatever is due until now happens, and what faults ask for in its midst."""
+        world = self.world
+        while True:
+            world.advance(now_us, by_report=True)
+            if not self._carry_out_faults() and not world.is_midway:
+                return
 
     def act(self, socket: int, act: Act) -> None:
         """Something comes from outside, now. socket: its number, 0 for what no socket says. Raises CommandError, and then
@@ -147,7 +168,7 @@ class Run:
                 world.fill(known.connection, BROKER, act.is_full)
         else:
             self._order(act)
-        world.advance(world.now_us)
+        self.advance(world.now_us)
 
     def outgoing(self) -> Iterable[tuple[int, list[bytes], bool]]:
         """(socket, bytes for it, whether it is to be closed then), of those that have any; taken with that."""
@@ -163,26 +184,86 @@ class Run:
         world = self.world
         match act:
             case Crash():
-                self._expect_up()
-                crash(world, BROKER)
+                self._crash()
             case Stop():
                 self._expect_up()
+                self.faults.lines.clear()
                 stop(world, BROKER)
             case Start():
                 come_back(world, BROKER)
             case Define(plain):
                 self._expect_up()
                 self._define(plain)
-            case Reset():
-                if self.is_up:
-                    world.kill(BROKER)
-                world.advance(world.now_us)
-                world.forget(BROKER)
-                self._start_server()
+            case SetFault(fault):
+                self.faults.add(fault)
+            case EndFault(number, is_gone):
+                row = self.faults.row(number)
+                row.is_over = True
+                self._end(row)
+                if is_gone:
+                    del self.faults.rows[number]
             case _:
                 self._expect_up()
                 world.order(BROKER, act)
 
+    def _crash(self) -> None:
+        self._expect_up()
+        self.faults.lines.clear()
+        crash(self.world, BROKER)
+
     def _expect_up(self) -> None:
         if not self.is_up:
             raise CommandError("server", "is down")
+
+    # -- faults that the server cannot carry out alone -------------------------------------------------------
+
+    def _carry_out_faults(self) -> bool:
+        """Returns whether there was anything to do."""
+        faults = self.faults
+        if not (faults.crashing or faults.cutting or faults.ended):
+            return False
+        while faults.crashing:
+            row = faults.crashing.pop(0)
+            if self.is_up:
+                self._crash()
+                if row.fault.ms:
+                    self.world.order(TIMER, Remind(row.number, row.fault.ms * 1_000))
+                else:
+                    come_back(self.world, BROKER)
+        while faults.cutting:
+            self._cut(*faults.cutting.pop(0))
+        while faults.ended:
+            ended = faults.rows.get(faults.ended.pop(0))
+            if ended is not None:
+                self._end(ended)
+        return True
+
+    def _cut(self, row: Row, connection: int) -> None:
+        state = self._socket_of(connection)
+        if state is None:
+            return
+        senders = {TO_CLIENT: BROKER, TO_SERVER: f"socket {state.number}"}
+        with suppress(CommandError):  # it is cut already
+            self.world.cut(connection, senders.get(row.fault.way))
+            state.is_cut = row.fault.way != TO_SERVER
+            row.connections.append(connection)
+            if row.fault.ms:
+                self.world.order(TIMER, Remind(row.number, row.fault.ms * 1_000))
+
+    def _heal(self, connection: int) -> None:
+        state = self._socket_of(connection)
+        if state is not None:
+            state.is_cut = False
+            self.world.heal(connection)
+
+    def _socket_of(self, connection: int) -> RemoteState | None:
+        return next((state for state in self.sockets.values() if state.connection == connection), None)
+
+    def _end(self, row: Row) -> None:
+        """What the fault holds goes on; what it broke is whole again."""
+        if self.is_up:
+            self.world.order(BROKER, Release(row.number))
+        elif row.fault.do == "crash" and row.hits:
+            come_back(self.world, BROKER)
+        while row.connections:
+            self._heal(row.connections.pop())

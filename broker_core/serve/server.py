@@ -12,11 +12,14 @@ from __future__ import annotations
 import asyncio
 import ssl
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 
 from broker_core.errors import CommandError
+from broker_core.events import Json
 from broker_core.kafka.log.storage import StorageFull
-from broker_core.serve.journal import Journal
+from broker_core.serve.conditions import Condition
+from broker_core.serve.journal import Began, Journal
 from broker_core.serve.run import BROKER, Act, Backlog, Run
 from broker_core.wire.amqp.remote import Accepted, Arrived, HungUp
 
@@ -29,7 +32,8 @@ UNWRITTEN_BYTES_MAX = 1 << 20
 
 class Server:
     """failed: done when a broken invariant, or a journal that cannot be written, has stopped it. loop: the clock, and who
-    reads the sockets."""
+    reads the sockets. waiting: who waits for a condition of the run, done with what was seen when it holds. first: orders with which
+    the run begins, and begins again."""
 
     def __init__(self, run: Run, journal: Journal, loop: asyncio.AbstractEventLoop) -> None:
         self.run, self.journal, self.loop = run, journal, loop
@@ -37,11 +41,19 @@ class Server:
         self.sockets: dict[int, Socket] = {}
         self.last_socket = 0
         self._acts: list[tuple[int, Act]] = []
-        self._is_turning = self._is_closed = False
+        self._is_turning = self.is_closed = False
         self._timer: asyncio.TimerHandle | None = None
         self._listeners: list[asyncio.Server] = []
         self.failed: asyncio.Future[Exception] = loop.create_future()
+        self.first: list[Act] = []
+        self.waiting: dict[asyncio.Future[Json], Condition] = {}
         self.buffer = memoryview(bytearray(READ_BYTES))
+
+    def begin(self, first: Sequence[Act]) -> None:
+        """Carry out the orders with which the run begins. Raises CommandError."""
+        for act in first:
+            self.order(act)
+        self.first = list(first)
 
     async def listen(self, host: str, port: int, tls: ssl.SSLContext | None = None) -> int:
         """Take clients. port: 0 for any that is free. Returns the port. Raises OSError."""
@@ -53,22 +65,43 @@ class Server:
         """Take no more clients, and end those that are there."""
         for listener in self._listeners:
             listener.close()
-        if self._is_closed:
+        if self.is_closed:
             return
         for socket in list(self.sockets.values()):
             socket.transport.close()
         self.turn()
-        self._is_closed = True
+        self.is_closed = True
         if self._timer is not None:
             self._timer.cancel()
         self.journal.close()
 
     def now_us(self) -> int:
-        return int((self.loop.time() - self.began_s) * 1_000_000)
+        return round((self.loop.time() - self.began_s) * 1_000_000)
+
+    def reset(self) -> None:
+        """The run begins again, at time 0, and so does its journal; clients and waits are cut off."""
+        if self.is_closed:
+            return
+        for socket in self.sockets.values():
+            socket.number = 0  # of the run that ends
+            socket.transport.abort()
+        self.sockets.clear()
+        self._acts.clear()
+        for future in self.waiting:
+            if not future.done():
+                future.set_exception(CommandError("server", "was reset"))
+        self.waiting.clear()
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        began = Began(self.run.seed, epoch_us())
+        self.run, self.began_s = Run(began.seed, began.began_us), self.loop.time()
+        self.journal.begin_again(began)
+        self.begin(self.first)
 
     def hand_in(self, socket: int, act: Act) -> None:
         """An act of a socket, for the turn that comes next."""
-        if self._is_closed:
+        if self.is_closed:
             return
         self._acts.append((socket, act))
         if not self._is_turning:
@@ -81,7 +114,7 @@ class Server:
 
     def turn(self, order: Act | None = None) -> None:
         """One round: what has come is stamped and handed in, in its order; the journal has it before an answer leaves."""
-        if self._is_closed:
+        if self.is_closed:
             return
         self._is_turning = False
         acts, self._acts = self._acts, []
@@ -89,11 +122,14 @@ class Server:
         now_us = max(self.now_us(), run.world.now_us)
         try:
             run.advance(now_us)
+            self._look()
             for socket, act in acts:
                 journal.note(now_us, socket, act)
                 run.act(socket, act)
+                self._look()
             if order is not None:
                 self._carry_out(order, now_us)
+                self._look()
             self._leave(now_us)
         except CommandError:
             self._leave(now_us)
@@ -107,14 +143,23 @@ class Server:
         self.run.act(0, order)
         self.journal.note(now_us, 0, order)
 
+    def _look(self) -> None:
+        """Whoever waits for what is so now hears it; it need not be so for longer than this step."""
+        for future, condition in list(self.waiting.items()):
+            if not future.done() and condition.is_met(self.run):
+                future.set_result(condition.seen(self.run))
+
     def _fail(self, error: Exception, now_us: int) -> None:
         """A state that cannot be, or a journal that cannot be written: no client is served any more, and the journal
         keeps what led there."""
-        self._is_closed = True
+        self.is_closed = True
         for socket in list(self.sockets.values()):
             socket.transport.abort()
         if not self.failed.done():
             self.failed.set_result(error)
+        for future in self.waiting:
+            if not future.done():
+                future.set_exception(CommandError("server", "has stopped: {why}", why=repr(error)))
         with suppress(OSError, StorageFull):
             self.journal.flush(now_us)
 
@@ -159,7 +204,7 @@ class Socket(asyncio.BufferedProtocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         server = self.server
         self.transport = transport  # type: ignore[assignment]
-        if len(server.sockets) >= SOCKETS_MAX:
+        if len(server.sockets) >= SOCKETS_MAX or server.is_closed:
             self.transport.abort()
             return
         server.last_socket += 1
@@ -172,7 +217,8 @@ class Socket(asyncio.BufferedProtocol):
         return self.server.buffer  # what comes is taken before the next socket is read
 
     def buffer_updated(self, nbytes: int) -> None:
-        self.server.hand_in(self.number, Arrived(bytes(self.server.buffer[:nbytes])))
+        if self.number:
+            self.server.hand_in(self.number, Arrived(bytes(self.server.buffer[:nbytes])))
 
     def eof_received(self) -> bool:
         return False
@@ -184,13 +230,15 @@ class Socket(asyncio.BufferedProtocol):
             self.server.hand_in(self.number, HungUp())
 
     def pause_writing(self) -> None:
-        self._unread = self.server.loop.call_later(UNREAD_S, self.transport.abort)
-        self.server.hand_in(self.number, Backlog(True))
+        if self.number:
+            self._unread = self.server.loop.call_later(UNREAD_S, self.transport.abort)
+            self.server.hand_in(self.number, Backlog(True))
 
     def resume_writing(self) -> None:
         if self._unread is not None:
             self._unread.cancel()
-        self.server.hand_in(self.number, Backlog(False))
+        if self.number:
+            self.server.hand_in(self.number, Backlog(False))
 
     def write(self, parts: list[bytes], is_over: bool) -> None:
         if parts:

@@ -48,7 +48,8 @@ SocketEvent = Accepted | Arrived | HungUp
 class RemoteState:
     """number: of the socket. broker: whom it talks to. connection: in the world, 0 while there is none. outgoing: bytes for the socket that nobody
     has taken. is_closing: the server has said that it closes. is_over: the socket is to be closed when `outgoing` is
-    written. heartbeat_us: between two signs of life of the server, 0 for none. has_sent: since the last of them."""
+    written. heartbeat_us: between two signs of life of the server, 0 for none. has_sent: since the last of them. is_cut:
+    nothing of the server comes through, its signs of life neither."""
 
     __slots__ = (
         "broker",
@@ -56,6 +57,7 @@ class RemoteState:
         "has_sent",
         "heartbeat_us",
         "is_closing",
+        "is_cut",
         "is_over",
         "number",
         "outgoing",
@@ -68,7 +70,7 @@ class RemoteState:
         self.connection = 0
         self.session = Session()
         self.outgoing: list[bytes] = []
-        self.is_closing = self.is_over = self.has_sent = False
+        self.is_closing = self.is_over = self.has_sent = self.is_cut = False
         self.heartbeat_us = 0
 
 
@@ -103,7 +105,7 @@ class Remote:
         if name != HEARTBEAT:
             self.end(out)
             return
-        if not state.has_sent:
+        if not state.has_sent and not state.is_cut:
             self.write(m.Heartbeat())
         state.has_sent = False
         out.deadline(HEARTBEAT, now_us + state.heartbeat_us)

@@ -19,7 +19,7 @@ from broker_core.rabbitmq.operator import SetAlarm
 from broker_core.rabbitmq.properties import Content, Properties
 from broker_core.serve.journal import Began, Came, Full, Journal, Left, entries_of
 from broker_core.serve.replay import replay
-from broker_core.serve.run import Backlog, Crash, Define, Reset, Start, Stop
+from broker_core.serve.run import Backlog, Crash, Define, Start, Stop
 from broker_core.wire.amqp.frames import PROTOCOL_HEADER
 from broker_core.wire.amqp.remote import Arrived
 from broker_core.wire.amqp.sender import encode
@@ -84,14 +84,13 @@ def test_run_is_the_same_again_from_its_journal(tmp_path):
 
 
 def test_run_kept_in_memory_is_the_file_that_it_would_have_been(tmp_path):
-    kept, saved = tmp_path / "kept.highwater", tmp_path / "saved.highwater"
+    kept = tmp_path / "kept.highwater"
     for journal in (
         on_disk := Journal(Began(SEED, BEGAN_US), kept),
         in_memory := Journal(Began(SEED, BEGAN_US)),
     ):
         lived(Turns(journal))
-    in_memory.save(saved)
-    assert kept.read_bytes() == saved.read_bytes() and len(kept.read_bytes()) == on_disk.size
+    assert kept.read_bytes() == in_memory.data() == on_disk.data() and in_memory.size == on_disk.size
 
 
 @given(st.data())
@@ -186,18 +185,6 @@ def test_stop_says_why():
     turns.act(0, Stop())
     (close,) = one.received()
     assert (close.reply_code, close.reply_text[:31]) == (320, "CONNECTION_FORCED - broker forc")
-
-
-def test_reset_gives_a_fresh_server():
-    turns = Turns()
-    one = Client(turns, 1)
-    one.open()
-    one.send(m.QueueDeclare(1, "q", durable=True))
-    turns.act(0, Reset())
-    assert turns.ended == [1]
-    two = Client(turns, 2)
-    two.open()
-    assert two.send(m.QueueDeclare(1, "q", passive=True))[0].reply_code == 404
 
 
 def test_definitions_come_to_the_server():

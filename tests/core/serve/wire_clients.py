@@ -75,11 +75,12 @@ class Client:
     def received(self) -> list[Any]:
         return [method for _, method in self.receiver.receive(self.turns.taken(self.number))]
 
-    def open(self, heartbeat: int = 0) -> list[Any]:
-        """Up to an open channel 1."""
+    def open(self, heartbeat: int = 0, name: str = "") -> list[Any]:
+        """Up to an open channel 1. name: of the connection, as the client says it."""
+        capabilities = {"consumer_cancel_notify": True, "connection.blocked": True}
+        properties = {"capabilities": capabilities, **({"connection_name": name} if name else {})}
         return self.write(PROTOCOL_HEADER) + self.send(
-            m.ConnectionStartOk({"capabilities": {"consumer_cancel_notify": True}}), m.ConnectionTuneOk(heartbeat=heartbeat),
-            m.ConnectionOpen(), m.ChannelOpen(1),
+            m.ConnectionStartOk(properties), m.ConnectionTuneOk(heartbeat=heartbeat), m.ConnectionOpen(), m.ChannelOpen(1),
         )  # fmt: skip
 
     def hang_up(self) -> None:
