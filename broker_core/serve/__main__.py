@@ -1,7 +1,7 @@
 """`highwater serve`: a RabbitMQ server for real clients, on this machine alone unless told otherwise.
 
     highwater serve --amqp 5672 [--amqps PORT --certificate FILE --key FILE] [--host 127.0.0.1]
-                    [--definitions FILE] [--seed N] [--journal FILE] [--json]
+                    [--control PORT] [--definitions FILE] [--scenario FILE] [--seed N] [--journal FILE] [--json]
     highwater replay FILE
 
 `serve` prints one line when it is ready, and runs until it is interrupted. `replay` runs a journal again and says whether
@@ -17,14 +17,20 @@ import signal
 import ssl
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from broker_core.errors import CommandError, InvariantError
 from broker_core.events import Json
 from broker_core.kafka.log.storage import StorageFull
+from broker_core.serve.control import Control
 from broker_core.serve.journal import Began, Journal
 from broker_core.serve.replay import replay
-from broker_core.serve.run import Define, Run
+from broker_core.serve.run import Run
+from broker_core.serve.scenario import Scenario, read_definitions_file, read_scenario
 from broker_core.serve.server import Server, epoch_us
+
+if TYPE_CHECKING:
+    from broker_core.serve.http_control import HttpControl
 
 DIFFERS, REFUSED, FAILED = 1, 2, 3
 
@@ -52,7 +58,9 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     add("--certificate", type=Path, metavar="FILE", help="the server's, as PEM")
     add("--key", type=Path, metavar="FILE", help="its private key, as PEM")
     add("--host", default="127.0.0.1", help="address to listen on; by default only this machine's")
+    add("--control", type=_port, metavar="PORT", help="of the control over HTTP; 0: any that is free")
     add("--definitions", type=Path, metavar="FILE", help="definitions as RabbitMQ exports them")
+    add("--scenario", type=Path, metavar="FILE", help="definitions and faults to begin with, as TOML")
     add("--seed", type=int, default=0, metavar="N", help="what names that the server makes follow from")
     add("--journal", type=Path, metavar="FILE", help="keep the run in a new file, to replay it")
     add("--json", action="store_true", help="print the ready line as JSON")
@@ -69,11 +77,12 @@ def _port(text: str) -> int:
 
 async def _serve(options: argparse.Namespace) -> int:
     tls = _tls(options)
-    definitions = None if options.definitions is None else _read(options.definitions)
+    begins_with = [Scenario(read_definitions_file(options.definitions))] if options.definitions else []
+    begins_with += [read_scenario(options.scenario)] if options.scenario else []
     began_us = epoch_us()
     server = Server(Run(options.seed, began_us), _journal(options, began_us), asyncio.get_running_loop())
     try:
-        ready = await _begin(server, options, definitions, tls)
+        ready, control = await _begin(server, options, begins_with, tls)
     except CommandError:
         if options.journal is not None:
             options.journal.unlink(missing_ok=True)  # of a run that was none
@@ -81,10 +90,12 @@ async def _serve(options: argparse.Namespace) -> int:
     ended = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         server.loop.add_signal_handler(number, ended.set)
-    print(json.dumps(ready) if options.json else f"highwater: ready, {ready['url']}", flush=True)
+    print(json.dumps(ready) if options.json else _words(ready), flush=True)
     server.failed.add_done_callback(lambda _: ended.set())
     await ended.wait()
     await server.close()
+    if control is not None:
+        control.close()
     if not server.failed.done():
         return 0
     print(f"highwater: stopped, {_why(server.failed.result(), options.journal)}", file=sys.stderr)
@@ -92,17 +103,36 @@ async def _serve(options: argparse.Namespace) -> int:
 
 
 async def _begin(
-    server: Server, options: argparse.Namespace, definitions: Json | None, tls: ssl.SSLContext | None
-) -> Json:
-    """Load the definitions and listen. Returns what the ready line says. Raises CommandError."""
-    if definitions is not None:
-        server.order(Define(definitions))
+    server: Server, options: argparse.Namespace, begins_with: list[Scenario], tls: ssl.SSLContext | None
+) -> tuple[Json, HttpControl | None]:
+    """Load what the server begins with, and listen. Returns what the ready line says. Raises CommandError."""
+    server.begin([act for scenario in begins_with for act in scenario.acts()])
     port = await _listen(server, "amqp", options.host, options.amqp)
     host = f"[{options.host}]" if ":" in options.host else options.host
     ready: Json = {"amqp": port, "host": options.host, "url": f"amqp://guest:guest@{host}:{port}/"}
     if tls is not None:
         ready["amqps"] = await _listen(server, "amqps", options.host, options.amqps, tls)
-    return ready
+    control = None if options.control is None else _control(server, options.control)
+    if control is not None:
+        ready["control"] = f"http://{control.host}:{control.port}/"
+    return ready, control
+
+
+def _control(server: Server, port: int) -> HttpControl:
+    """On this machine alone, whatever --host says: it has no password."""
+    from broker_core.serve.http_control import HttpControl  # 40 ms, for those who want it
+
+    host = "127.0.0.1"
+    try:
+        return HttpControl(Control(server), server.loop, host, port)
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise CommandError("control", "{host}:{port}: {why}", host=host, port=port, why=why) from None
+
+
+def _words(ready: Json) -> str:
+    control = f", control {ready['control']}" if "control" in ready else ""
+    return f"highwater: ready{control}, {ready['url']}"
 
 
 def _why(error: Exception, journal: Path | None) -> str:
@@ -138,18 +168,6 @@ def _journal(options: argparse.Namespace, began_us: int) -> Journal:
     except (OSError, StorageFull) as error:
         why = getattr(error, "strerror", None) or str(error)
         raise CommandError("journal", "cannot be written: {why}", why=why) from None
-
-
-def _read(path: Path) -> Json:
-    try:
-        found = json.loads(path.read_bytes())
-    except OSError as error:
-        raise CommandError("definitions", "cannot be read: {why}", why=error.strerror or str(error)) from None
-    except ValueError as error:
-        raise CommandError("definitions", "is no JSON: {why}", why=str(error)) from None
-    if not isinstance(found, dict):
-        raise CommandError("definitions", "must be an object")
-    return found
 
 
 async def _listen(server: Server, field: str, host: str, port: int, tls: ssl.SSLContext | None = None) -> int:

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from mqsite.keeper import ROOT
-from tests.core.serve.programs import PATIENCE_S, program_of, run_program, serving
+from tests.core.serve.programs import CLEAN, PATIENCE_S, program_of, run_program, serving
 
 ORDERS = ["order 0", "order 1", "order 2"]
 MODULES = ROOT / "var" / "clients" / "node_modules"
@@ -43,3 +43,12 @@ def test_program_of_the_page_of_amqplib_runs(tmp_path):
             ["node", "orders.mjs", url], cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE_S
         )
     assert client.stdout.splitlines() == ORDERS, client.stderr
+
+
+def test_program_with_faults_and_a_broker_of_its_own_runs():
+    names = f"{ROOT}:{ROOT / 'broker_core' / 'serve' / 'installed'}"
+    ran = subprocess.run(
+        [sys.executable, "-c", program_of("faults.md")],
+        cwd=ROOT, env=CLEAN | {"PYTHONPATH": names}, capture_output=True, text=True, timeout=PATIENCE_S,
+    )  # fmt: skip
+    assert ran.stdout.split() == ["nack", "1"], ran.stderr
