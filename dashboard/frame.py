@@ -30,6 +30,13 @@ TABS: tuple[tuple[str, str, Callable[[Json], bool]], ...] = (
     ("break", "lab-break", lambda lane: True),
 )
 
+ROUTES = {"stage": "lab"} | {name: route for name, route, _is_of in TABS}
+
+
+def page_path(page: str, lab_id: str) -> str:
+    """The address of a lab's page. page: one of ROUTES."""
+    return reverse(ROUTES[page], args=[lab_id])
+
 
 def frame_context(lab: Lab, view: Json, item: str, words: dict[str, str], lane: str | None = None) -> Json:
     """The frame of a page of this lab. item: which page it is; lane: of which of the lab's lanes, None on the

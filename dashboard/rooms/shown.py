@@ -4,14 +4,12 @@ pointed at. It is checked here, because it travels to everybody's browser."""
 import re
 from typing import Any
 
-from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from broker_core.events import Json
 from dashboard.errors import Refused, listed
-from dashboard.frame import TABS
+from dashboard.frame import ROUTES, page_path
 
-ROUTES = {"stage": "lab"} | {name: route for name, route, _is_of in TABS}
 QUERY = re.compile(r"(\?[A-Za-z0-9_.~,:%+=&-]{0,300})?")
 CHOSEN_MAX, TEXT_MAX, DIGITS_MAX = 12, 200, 15
 FIELDS = ("page", "query", "at_us", "position", "chosen", "thing")
@@ -67,4 +65,4 @@ def _is_text(value: Any) -> bool:
 
 def path_of(lab_id: str, shown: Json) -> str:
     """The address of the page that is shown."""
-    return reverse(ROUTES[shown["page"]], args=[lab_id]) + str(shown["query"])
+    return page_path(shown["page"], lab_id) + str(shown["query"])
