@@ -6,16 +6,18 @@ from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
 
+from django.db import transaction
 from django.db.models import F, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from broker_core.events import Json
+from dashboard.access import token_hash
 from dashboard.errors import Refused
 from dashboard.labs.transport import transport
 from dashboard.models import Room, RoomSeat
 from dashboard.rooms.questions import check_number
-from dashboard.rooms.selectors import GONE_S, OPEN, TOLD, Role, seat_of
+from dashboard.rooms.selectors import GONE_S, OPEN, TOLD, Role
 from dashboard.rooms.services import only
 from dashboard.stored import Damaged, intact
 
@@ -43,19 +45,23 @@ def answer_give(*, room: Room, role: Role, visitor: str | None, request: Json) -
         given["marks"] = _marked(room, request["marks"])
     if not given:
         raise Refused(400, {"chosen": _("say what you answer")})
-    seat = seat_of(room, visitor)
-    assert seat is not None, "an attendee has a seat"
     number = room.question
-    is_first = seat.answered != number
-    if not is_first and seat.changes >= CHANGES_MAX:
-        raise Refused(429, {"chosen": _("you have changed your answer too often")})
-    answer = {**({} if is_first else intact(seat.answer)), **given}
-    still_open = Room.objects.filter(pk=room.pk, question=number, stage=OPEN)
-    changed = RoomSeat.objects.filter(pk=seat.pk, room__in=still_open).update(
-        answered=number, answer=answer, changes=1 if is_first else F("changes") + 1, seen_at=timezone.now()
-    )
-    if not changed:
-        raise Refused(409, {"number": _("the question is closed")})
+    with transaction.atomic():
+        # The seat's row is the lock: of a place and marks that come at once, both stay.
+        seat = RoomSeat.objects.select_for_update().get(room=room, visitor_hash=token_hash(visitor or ""))
+        is_first = seat.answered != number
+        if not is_first and seat.changes >= CHANGES_MAX:
+            raise Refused(429, {"chosen": _("you have changed your answer too often")})
+        answer = {**({} if is_first else intact(seat.answer)), **given}
+        still_open = Room.objects.filter(pk=room.pk, question=number, stage=OPEN)
+        changed = RoomSeat.objects.filter(pk=seat.pk, room__in=still_open).update(
+            answered=number,
+            answer=answer,
+            changes=1 if is_first else F("changes") + 1,
+            seen_at=timezone.now(),
+        )
+        if not changed:
+            raise Refused(409, {"number": _("the question is closed")})
     transport().tell_answered(room.code)
     seat.answered, seat.answer = number, answer
     return answer_of(room, seat)

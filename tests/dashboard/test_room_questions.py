@@ -1,9 +1,13 @@
 """A question to a room: who asks, who answers, and what everybody may know of it when."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from threading import Barrier, BrokenBarrierError
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
 
 from dashboard.access import token_new
@@ -12,7 +16,7 @@ from dashboard.labs import services as labs
 from dashboard.labs.past.answering import answered
 from dashboard.labs.past.kept import KeptLabs
 from dashboard.labs.past.look import Look
-from dashboard.models import Room
+from dashboard.models import Room, RoomSeat
 from dashboard.rooms import answers, api, questions, selectors, services
 from dashboard.rooms.selectors import CLOSED, OPEN, TOLD, Role
 from dashboard.threads import in_thread
@@ -53,6 +57,33 @@ def refusal(act: Any) -> Refused:
     with pytest.raises(Refused) as refused:
         act()
     return refused.value
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_place_and_marks_of_one_seat_that_come_at_once_are_both_kept(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room = asked(room)
+    visitor = seated(room)
+    give(room, visitor, chosen=0)
+    both, read = Barrier(2), answers.intact
+
+    def read_together(stored: Any) -> Any:
+        if "chosen" in stored:  # the seat's own: the other one may come now
+            with suppress(BrokenBarrierError):
+                both.wait(0.5)
+        return read(stored)
+
+    monkeypatch.setattr(answers, "intact", read_together)
+
+    def one(**given: Any) -> None:
+        give(room, visitor, **given)
+        connection.close()
+
+    with ThreadPoolExecutor(2) as threads:
+        for done in [threads.submit(one, chosen=1), threads.submit(one, marks=["3"])]:
+            done.result()
+    assert RoomSeat.objects.get().answer == {"chosen": 1, "marks": ["3"]}
 
 
 # -- the question --------------------------------------------------------------------------------------------

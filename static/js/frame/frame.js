@@ -30,7 +30,9 @@ export function createFrame({
 }) {
   const marking = createMarking({ current, past, thingAt });
   const room = createRoom({ notice, past, link, changed: () => roomAsk.draw() });
-  const roomAsk = createRoomAsk({ room, current, send, notice, past, marking });
+  const roomAsk = createRoomAsk({
+    room, current, send, notice, past, marking, goNext: () => guide?.goNext() ?? false,
+  });
   const question = document.getElementById("lesson-ask")
     && createAsk({ past, current, marking, roomAsk, changed: () => guide?.draw() });
   const guide = createGuide({ send, current, past, lane, question });

@@ -17,8 +17,8 @@ const $ = (id) => document.getElementById(id);
 const LOOK_MS = 50, STOPPED_WITHIN_MS = 2000;
 
 // room: as createRoom gives it. current(), send(near, order), notice, past: as createTransport has them. marking: on
-// the picture.
-export function createRoomAsk({ room, current, send, notice, past, marking }) {
+// the picture. goNext(): the lesson goes on; -> whether it does.
+export function createRoomAsk({ room, current, send, notice, past, marking, goNext }) {
   const card = $("room-ask"), drawHeat = createHeat({ current });
   let drawn = "", number = 0, isMarking = false;
 
@@ -186,14 +186,15 @@ export function createRoomAsk({ room, current, send, notice, past, marking }) {
   $("room-away").addEventListener("click", ({ target }) => act(target, () => room.putAway()));
   $("room-tell").addEventListener("click", async ({ target }) => {
     const asked = room.asked();
-    if (asked.is_next) $("next")?.click();
-    else if (isMade(asked)) await make(target, asked);
+    // What was refused has not come true.
+    if (isMade(asked) && !await (asked.is_next ? goNext() : make(target, asked))) return;
     await act(target, () => room.set({ stage: "told" }));
   });
 
   async function make(near, { change, lane }) {
-    const isStopped = !current().playing;
-    if (await send(near, { lane, ...orderOf(change) }) && isStopped) await send(near, { kind: "play", lane: "all" });
+    const isStopped = !current().playing, isDone = await send(near, { lane, ...orderOf(change) });
+    if (isDone && isStopped) await send(near, { kind: "play", lane: "all" });
+    return isDone;
   }
 
   onLanguage(draw);

@@ -44,10 +44,12 @@ export function createGuide({ send, current, past, lane, question }) {
     if (!leaves(stop, true)) past.seek({ at_us: stop.at_us });
   }
 
-  function goNext() {
-    const stop = placeOf(current()).next;
-    if (stop) goOn(stop);
-    else if (past.isLooking()) past.back();
+  // -> whether the lab goes on; through the past nothing need be ordered.
+  async function goNext() {
+    const stop = placeOf(current()).next, isPast = past.isLooking();
+    if (stop) return await goOn(stop) === true || isPast;
+    if (isPast) past.back();
+    return isPast;
   }
 
   const isOver = () => placeOf(current()).next === null && !past.isLooking();
@@ -128,9 +130,9 @@ export function createGuide({ send, current, past, lane, question }) {
   const isFree = ({ target }) => !target.closest?.("[role=tablist], [role=slider], [role=grid], .seg, nav");
   const byArrow = (act) => (event) => (isFree(event) ? act() : false);
   const bindings = [
-    { keys: ["pagedown"], says: "keys.frame_on", act: goNext },
+    { keys: ["pagedown"], says: "keys.frame_on", act: () => { goNext(); } },
     { keys: ["pageup"], says: "keys.frame_back", act: goBack },
-    { keys: ["arrowright"], act: byArrow(goNext) },
+    { keys: ["arrowright"], act: byArrow(() => { goNext(); }) },
     { keys: ["arrowleft"], act: byArrow(goBack) },
     ...question.bindings,
   ];
@@ -138,7 +140,7 @@ export function createGuide({ send, current, past, lane, question }) {
   next.addEventListener("click", () => (isOver() ? location.assign(after?.url ?? $("to-learn").href) : goNext()));
   back.addEventListener("click", goBack);
 
-  return { draw, goTo, line, bindings };
+  return { draw, goTo, goNext, line, bindings };
 }
 
 // act(by): px to the right, of a finger that moves across and hardly up or down, on nothing that scrolls so itself.
