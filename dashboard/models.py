@@ -94,6 +94,9 @@ class Lab(models.Model):
     parts = models.PositiveBigIntegerField(
         default=0
     )  # what it costs (broker_core/lab/size.py), as of its last frame
+    goal = models.ForeignKey(
+        "Goal", null=True, on_delete=models.SET_NULL, related_name="labs"
+    )  # what it is to come to: looked at with each frame
     deleted_at = models.DateTimeField(null=True, db_index=True)  # until the undo is over; then the row goes
 
     objects = LabsThere()
@@ -193,11 +196,13 @@ class Pulse(models.Model):
 
 
 class Room(models.Model):
-    """What a presenter shows to a room, whole: which lab, page and moment. Every write makes `version` grow, so
+    """What a presenter shows to a room, whole: which lab, page and moment, or which deck. Every write makes `version` grow, so
     that a message is shown once and an older one not at all."""
 
     code = models.CharField(primary_key=True, max_length=6)  # dashboard/rooms/codes.py
-    lab = models.ForeignKey(Lab, on_delete=models.CASCADE, related_name="rooms")
+    lab = models.ForeignKey(
+        Lab, null=True, on_delete=models.CASCADE, related_name="rooms"
+    )  # None: it has shown a deck alone
     presenter_hash = models.CharField(max_length=64, db_index=True)  # SHA-256 of the visitor's cookie
     remote_hash = models.CharField(max_length=64, blank=True, default="")  # of the second device's secret
     handover_hash = models.CharField(max_length=64, blank=True, default="")  # of the next presenter's, once
@@ -213,6 +218,8 @@ class Room(models.Model):
     stage = models.CharField(max_length=8, blank=True, default="")  # "" once it is put away
     bars_shown = models.BooleanField(default=False)  # what the room has answered so far
     asked = StoredJson(default=dict)  # dashboard/rooms/questions.py
+    tasks = models.BigIntegerField(default=0)  # how many were set; the last of them, {} once it is over:
+    task = StoredJson(default=dict)  # dashboard/rooms/tasks.py
     created_at = models.DateTimeField(default=timezone.now)
     ends_at = models.DateTimeField(db_index=True)
 
@@ -231,6 +238,19 @@ class RoomSeat(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["room", "visitor_hash"], name="seat_once")]
+
+
+class Goal(models.Model):
+    """What a seat's copies of a lab are to come to: its go at a task of the room. The lab's driver says when one of
+    them does, once."""
+
+    seat = models.ForeignKey(RoomSeat, on_delete=models.CASCADE, related_name="goals")
+    task = models.BigIntegerField()  # which of the room's
+    asked = StoredJson()  # broker_core/lab/lesson/goal.py
+    held_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["seat", "task"], name="goal_once")]
 
 
 class WrongCode(models.Model):

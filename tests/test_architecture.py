@@ -198,6 +198,7 @@ HOLDS = {
     "what breaks a promise, and how is the shortest schedule found": "class Search",
     "what may a follower do, and what does their page do": "def room_copy",
     "what is the room asked, and who counts the answers": "def question_ask",
+    "what is a task of the room, and who says that it is done": "def task_set",
     "what of a picture can be marked as an answer": "class Shown",
     "where is an event of a lab searched, and by which words": "def search",
     "which code ran, line by line": "class Trace",

@@ -118,6 +118,7 @@ class LabDriver:
         self._clock: Clock = lambda: wall_s  # of the last load
         self.chunks = ChunkWriter(row.pk)
         self.replicas = ReplicaTeller(row.pk)
+        self.goal = writes.goal_of(row)
 
     @property
     def loaded(self) -> bool:
@@ -354,10 +355,11 @@ class LabDriver:
             auto_paused=self.auto_paused,
             panels=PANELS if self.auto_paused else self.panels.watched,
         )
+        has_come = self.goal is not None and self.goal.look(self.core, view)
         patch = [] if self.needs_full else diff(self.view, view)
         shown = (new_events + refusals) if refusals else new_events
         must_store = (
-            bool(self.decisions or new_events or checkpoint or has_changed)
+            bool(self.decisions or new_events or checkpoint or has_changed or has_come)
             or self._reserve_is_short()
             or not self.view
         )
@@ -373,6 +375,8 @@ class LabDriver:
         commit = None
         if must_store or (frame is not None and wall_s - self.stored_wall_s >= 1.0):
             commit = self._commit(new_events, wall_s, checkpoint)
+            commit.has_come = has_come
+            self.goal = None if has_come else self.goal
             self.stored_wall_s = wall_s
             if new_events:
                 self.event_seq_stored = new_events[-1]["seq"]

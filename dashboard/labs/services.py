@@ -38,7 +38,7 @@ from dashboard.labs.room import grow, make_room
 from dashboard.labs.rows import checked_scenario, lab_row, readable_scenario
 from dashboard.labs.transport import transport
 from dashboard.limits import core_limits
-from dashboard.models import DEMO_SLUG, Lab, StoredCommand
+from dashboard.models import DEMO_SLUG, Goal, Lab, StoredCommand
 
 OWN_IDS = (
     "lab:",
@@ -116,13 +116,19 @@ def _lab_create(
 
 
 def lab_fork(
-    *, lab_id: str, request: Json | None = None, visitor: str | None = None, address: str = ""
+    *,
+    lab_id: str,
+    request: Json | None = None,
+    visitor: str | None = None,
+    address: str = "",
+    goal: Goal | None = None,
 ) -> OpenedLab:
     """Copy a lab as it is now; or with {until_us?, until_position?, speed?} as it was at that moment, paused;
     or, with {"workload": {...}} or {"seed": n}, replay its commands at their times under another scenario. A
     copied link says at_us for until_us and position for until_position.
 
-    name: of the copy, 1 to 64 printable characters; without one the parent's.
+    name: of the copy, 1 to 64 printable characters; without one the parent's. goal: what the copy is to come to;
+    without one that of a parent of the visitor's own, whose branch goes on with it.
 
     Anybody may: reading needs nothing, and the copy is one's own. A visitor who has an unchanged copy of that
     moment gets it again; a token that a program had for it is replaced. Raises Refused 404 for an unknown
@@ -143,6 +149,7 @@ def lab_fork(
         moment = moment_of(parent, changes) if is_moment else None
         if (
             moment is not None
+            and goal is None
             and visitor
             and (own := copies.unchanged_copy(parent, moment, past_journal(parent), visitor))
         ):
@@ -162,7 +169,10 @@ def lab_fork(
                 }
             lab = fork_replayed(parent, checked_scenario({**parent.scenario, **changes}), token, visitor)
         lab.address_hash, lab.name, lab.parts = address, name or parent.name, parent.parts
-        lab.save(update_fields=["address_hash", "name", "parts"])
+        if goal is None and lab.visitor_hash == parent.visitor_hash and (moment is not None or not changes):
+            goal = parent.goal
+        lab.goal = goal
+        lab.save(update_fields=["address_hash", "name", "parts", "goal"])
         _wake_after_commit(lab)
     return OpenedLab(lab, token)
 

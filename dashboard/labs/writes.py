@@ -14,13 +14,17 @@ from itertools import chain
 from django.conf import settings
 from django.db import DatabaseError, connection, transaction
 from django.db.models import Max, Q, QuerySet, Sum
+from django.utils import timezone
 
 from broker_core.events import Json
 from broker_core.lab import journal
+from broker_core.lab.lesson.goal import Goal as CoreGoal
+from broker_core.lab.lesson.goal import goal_from_json
 from dashboard import database
+from dashboard.labs.transport import transport
 from dashboard.leases import has_run_out, lease_end_ms, wall_ms
-from dashboard.models import Checkpoint, Lab, Pulse, StoredCommand, StoredEvent, StoredView
-from dashboard.stored import object_in
+from dashboard.models import Checkpoint, Goal, Lab, Pulse, StoredCommand, StoredEvent, StoredView
+from dashboard.stored import intact, object_in
 
 log = logging.getLogger(__name__)
 COMMANDS_AT_ONCE = 64  # of one lab that are read for one turn
@@ -58,6 +62,7 @@ class Commit:
     events: Sequence[Json] = ()
     checkpoint: journal.Checkpoint | None = None
     extra: Json = field(default_factory=dict)  # other columns of the lab: status, failed_reason
+    has_come: bool = False  # to its goal
 
 
 # -- the lease -----------------------------------------------------------------------------------------------
@@ -213,6 +218,8 @@ def _write(commits: Sequence[Commit]) -> dict[str, Exception]:
             StoredCommand.objects.filter(pk=decision.command.pk, state=StoredCommand.State.ACCEPTED).update(
                 state=state, at_us=decision.at_us, fields=decision.refusal or {}
             )
+        if commit.has_come:
+            _goal_held(commit.lab_id)
         if commit.checkpoint is not None:
             checkpoint_store(commit.lab_id, commit.checkpoint)
             _thin_checkpoints(commit.lab_id)
@@ -233,6 +240,15 @@ def _reserve(commits: Sequence[Commit]) -> set[str]:
             list(chain.from_iterable(rows)),
         )
         return {lab_id for (lab_id,) in cursor.fetchall()}
+
+
+def _goal_held(lab_id: str) -> None:
+    """The lab has come to its goal; the room hears of it when that is stored."""
+    goal = Goal.objects.select_related("seat").filter(labs=lab_id, held_at=None).first()
+    if goal is not None:
+        Goal.objects.filter(pk=goal.pk).update(held_at=timezone.now())
+        code = goal.seat.room_id
+        transaction.on_commit(lambda: transport().tell_answered(code) and None)
 
 
 def checkpoint_store(lab_id: str, checkpoint: journal.Checkpoint) -> None:
@@ -273,6 +289,12 @@ def _stored(rows: QuerySet[Checkpoint]) -> list[journal.Stored]:
         )
         for at_us, position, steps, size, base_at_us, base_position in columns
     ]
+
+
+def goal_of(lab: Lab) -> CoreGoal | None:
+    """What the lab is to come to, None where it has no goal or has come to it."""
+    goal = lab.goal
+    return None if goal is None or goal.held_at is not None else goal_from_json(intact(goal.asked))
 
 
 def script_left(lab: Lab) -> tuple[list[Json], list[Json]]:

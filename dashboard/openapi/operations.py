@@ -10,7 +10,7 @@ from dashboard.labs import runs
 from dashboard.labs.capsules import orders as capsules
 from dashboard.labs.past import look
 from dashboard.openapi.schemas import FREE, NAME, answer, ref
-from dashboard.rooms import answers, selectors, shown
+from dashboard.rooms import answers, selectors, shown, tasks
 from dashboard.rooms import services as rooms
 
 Json = dict[str, Any]
@@ -114,6 +114,14 @@ CAPSULE: Json = {
 }
 ROOM = answer("code", "seq", "lab", "path", "role")
 ASKED_ROOM = answer("code", "seq", "lab", "path", "asked")
+TASK_ROOM = answer("code", "seq", "lab", "path", "task")
+ROOM_TASK: Json = {
+    "type": "object",
+    "properties": {
+        "check": WHOLE, "lane": TEXT, "consumer": TEXT, "figure": TEXT, "comparison": {"enum": list(tasks.COMPARISONS)},
+        "value": {"type": "number"}, "for_s": WHOLE, "note": TEXT,
+    },
+}  # fmt: skip
 ROOM_QUESTION: Json = {
     "type": "object",
     "required": ["lane"],
@@ -125,7 +133,7 @@ ROOM_QUESTION: Json = {
 SHOWN: Json = {
     "type": "object",
     "properties": {
-        "page": {"enum": list(shown.ROUTES)}, "query": TEXT, "at_us": {**WHOLE, "type": ["integer", "null"]},
+        "page": {"enum": list(shown.PAGES)}, "lecture": TEXT, "query": TEXT, "at_us": {**WHOLE, "type": ["integer", "null"]},
         "position": {**WHOLE, "type": ["integer", "null"]}, "chosen": {"type": "object", "additionalProperties": TEXT},
         "thing": {"type": ["string", "null"]},
     },
@@ -217,7 +225,7 @@ OPERATIONS = (
     Operation("api-break-open", "POST", LANES, ref("OpenedLab"), 201),
     Operation(
         "api-rooms", "POST", ROOMS, ROOM, 201,
-        body={"type": "object", "required": ["lab"], "properties": {"lab": TEXT, "shown": SHOWN}},
+        body={"type": "object", "properties": {"lab": TEXT, "shown": SHOWN}},
     ),
     Operation("api-room", "GET", ROOMS, ROOM),
     Operation(
@@ -248,6 +256,13 @@ OPERATIONS = (
         },
     ),
     Operation("api-room-question", "DELETE", ROOMS, ASKED_ROOM),
+    Operation("api-room-task", "GET", ROOMS, answer("checks", "lanes")),
+    Operation("api-room-task", "POST", ROOMS, TASK_ROOM, 201, body=ROOM_TASK),
+    Operation("api-room-task", "DELETE", ROOMS, TASK_ROOM, query={"recall": {"enum": ["1"]}}),
+    Operation(
+        "api-room-task-copy", "POST", ROOMS, answer("id"), 201,
+        body={"type": "object", "required": ["number"], "properties": {"number": WHOLE}},
+    ),
     Operation(
         "api-room-answer", "POST", ROOMS, answer("number", "chosen", "marks"),
         body={

@@ -1,6 +1,6 @@
 """The requests of rooms, thin: read the body, call one service, answer JSON.
 
-    POST   /api/rooms/                {lab, shown?}                 201 {code, url, qr, ...}      anybody with a cookie
+    POST   /api/rooms/                {lab?, shown?}                201 {code, url, qr, ...}      anybody with a cookie
     GET    /api/rooms/<code>/                                       200 the state, and who you are
     PATCH  /api/rooms/<code>/         {shown, lab?} or {locked?, recall?}  200 the state          the presenter
     DELETE /api/rooms/<code>/                                       200 {code}: it is over        the presenter
@@ -13,6 +13,10 @@
     PATCH  /api/rooms/<code>/question/  {number, stage?, bars_shown?} 200 the state               the presenter
     DELETE /api/rooms/<code>/question/                              200 the state                 the presenter
     POST   /api/rooms/<code>/answer/  {number, chosen?, marks?}     200 the same                  an attendee
+    GET    /api/rooms/<code>/task/                                  200 {checks, lanes}           the presenter
+    POST   /api/rooms/<code>/task/    as task_set                   201 the state                 the presenter
+    DELETE /api/rooms/<code>/task/    ?recall=1                     200 the state                 the presenter
+    POST   /api/rooms/<code>/task/copy/ {number}                    201 {id}                      an attendee
 
 The presenter is a browser's cookie; a remote and a hand-over are a secret, as `Authorization: Bearer`.
 """
@@ -30,7 +34,7 @@ from dashboard.errors import Refused
 from dashboard.labs.past.asking import ask
 from dashboard.labs.past.look import Look
 from dashboard.models import Room
-from dashboard.rooms import answers, links, questions, selectors, services
+from dashboard.rooms import answers, links, questions, selectors, services, tasks
 from dashboard.rooms.selectors import Role
 from dashboard.serializers import json_body, json_response, refusal_response
 from dashboard.threads import in_thread
@@ -176,6 +180,34 @@ def answer(request: HttpRequest, code: str) -> HttpResponse:
         room=found, role=role, visitor=access.visitor_of(request), request=json_body(request)
     )
     return json_response(given)
+
+
+@api("GET", "POST", "DELETE")
+def task(request: HttpRequest, code: str) -> HttpResponse:
+    """What a task can be about; set one; end it."""
+    found, role = _room(request, code)
+    if request.method == "GET":
+        return json_response(tasks.task_offers(room=found, role=role))
+    if request.method == "DELETE":
+        ended = tasks.task_end(room=found, role=role, recall=request.GET.get("recall") == "1")
+        return json_response(selectors.room_state(ended))
+    return json_response(
+        selectors.room_state(tasks.task_set(room=found, role=role, request=json_body(request))), 201
+    )
+
+
+@api("POST")
+def task_copy(request: HttpRequest, code: str) -> HttpResponse:
+    """One's own copy to do the task in."""
+    found, role = _room(request, code)
+    copied = tasks.task_copy(
+        room=found,
+        role=role,
+        number=json_body(request).get("number"),
+        visitor=access.visitor_of(request),
+        address=address_of(request),
+    )
+    return json_response({"id": copied}, 201)
 
 
 def _room(request: HttpRequest, code: str) -> tuple[Room, Role]:

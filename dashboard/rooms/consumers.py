@@ -20,7 +20,7 @@ from dashboard.doors import CountedConsumer
 from dashboard.errors import Refused
 from dashboard.labs.feed import Reader, TooMany
 from dashboard.models import Room
-from dashboard.rooms import answers, selectors, services
+from dashboard.rooms import answers, selectors, services, tasks
 from dashboard.rooms.feed import CLOSE_OVER, Seat, WatchedRoom, room_feed
 from dashboard.rooms.selectors import Role
 from dashboard.threads import in_thread
@@ -56,6 +56,7 @@ class RoomConsumer(CountedConsumer):
         except Refused as refused:
             return await self.close(CLOSE_OVER if refused.status == 404 else CLOSE_NO_ROOM)
         self.seat = Seat(Reader(self.base_send), role, seat_id)
+        self.seat.done = you["task"]["number"] if you["task"]["is_done"] else 0
         await self.seat.reader.tell(_encoder.encode(you).decode())
         self.watched = await room_feed().join(room, self.seat)
 
@@ -92,7 +93,7 @@ def _visitor_of(scope: Json) -> str | None:
 
 
 def _seat(code: str, visitor: str | None, address: str) -> tuple[Room, Role, int | None, Json]:
-    """The last: what the browser hears of itself, with its own answer to the question that is there."""
+    """The last: what the browser hears of itself, with its own answer to the question and its own copy for the task that are there."""
     room = selectors.room_get(code=code, visitor=visitor, address=address)
     role = selectors.role_of(room, visitor=visitor)
     seat = selectors.seat_of(room, visitor) if role is Role.ATTENDEE else None
@@ -101,5 +102,6 @@ def _seat(code: str, visitor: str | None, address: str) -> tuple[Room, Role, int
         "role": role,
         "name": seat.name if seat else "",
         "answer": answers.answer_of(room, seat),
+        "task": tasks.task_of(room, seat),
     }
     return room, role, seat.pk if seat else None, you

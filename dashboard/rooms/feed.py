@@ -1,5 +1,5 @@
 """The rooms that the browsers of one web process are in: every new state is sent to each socket, and how the room has
-answered; to the presenter how many follow.
+answered; to the presenter how many follow, and how a task goes.
 
     a write ─► the row ─► Redis ─► receive ─┐
                           the row ─► look ──┴─► newest state ─► Reader (dashboard/labs/feed.py), as far as it acknowledges
@@ -14,7 +14,7 @@ import contextlib
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import redis.asyncio
@@ -26,7 +26,7 @@ from broker_core.events import Json
 from dashboard.labs.feed import CLOSE_CANNOT_SEND, Reader
 from dashboard.labs.transport import ROOMS_CHANNEL
 from dashboard.models import Room
-from dashboard.rooms import answers, selectors, services
+from dashboard.rooms import answers, selectors, services, tasks
 from dashboard.rooms.selectors import Role
 from dashboard.threads import in_thread
 
@@ -48,6 +48,15 @@ class _Head(msgspec.Struct):
     is_over: bool = False
 
 
+class Counted(NamedTuple):
+    """Of a room: the tally, the progress of a task, which task, and which seats have done it."""
+
+    tally: str = ""
+    progress: str = ""
+    task: int = 0
+    done: frozenset[int] = frozenset()
+
+
 @dataclass(slots=True, eq=False)
 class Seat:
     """One socket in a room. seat_id: None of the presenter's, of a remote and of a visitor's."""
@@ -57,6 +66,8 @@ class Seat:
     seat_id: int | None
     counted: str = ""  # the counts that it was sent last
     tally: str = ""  # the tally that it was sent last
+    progress: str = ""  # of a task, the same; to a presenter alone
+    done: int = 0  # the task of which it has heard that its seat has done it
 
 
 @dataclass(slots=True, eq=False)
@@ -68,7 +79,10 @@ class WatchedRoom:
     version: int = 0
     text: str = ""
     tally: str = ""  # how the room has answered; "" where nothing is asked
-    is_behind: bool = False  # the tally may be another by now
+    progress: str = ""  # how the task goes; "" where none is set
+    task: int = 0  # which one, and which seats have done it
+    done: frozenset[int] = frozenset()
+    is_behind: bool = False  # the tally or the progress may be another by now
 
     async def take(self, version: int, text: str) -> None:
         """A state has come, from Redis or from the row; one that is not newer changes nothing."""
@@ -78,11 +92,17 @@ class WatchedRoom:
         for seat in tuple(self.seats):
             await self.bring(seat)
 
-    async def count(self, tally: str) -> None:
-        """How the room has answered now."""
-        self.tally = tally
+    async def count(self, counted: Counted) -> None:
+        """How the room has answered now, and how its task goes."""
+        self.tally, self.progress, self.task, self.done = counted
         for seat in tuple(self.seats):
             await self.bring(seat)
+            if seat.role is Role.PRESENTER and seat.progress != self.progress:
+                seat.progress = self.progress
+                await tell(seat, self.progress)
+            if seat.seat_id in self.done and seat.done != self.task:
+                seat.done = self.task
+                await tell(seat, _encoder.encode({"type": "done", "number": self.task}).decode())
 
     async def bring(self, seat: Seat) -> None:
         """Send a socket the newest state and the newest tally, unless it has them or has not acknowledged those
@@ -192,13 +212,13 @@ class RoomFeed:
                 log.exception("error in the rooms' feed; continuing")
 
     async def tally(self) -> None:
-        """Count the answers of each room that may have new ones."""
+        """Count the answers, and who has done the task, of each room that may have new ones."""
         behind = [watched for watched in self.rooms.values() if watched.is_behind]
         for watched in behind:
             watched.is_behind = False
         tallies = await in_thread(_tallies)([watched.code for watched in behind]) if behind else {}
         for watched in behind:
-            await watched.count(tallies.get(watched.code, ""))
+            await watched.count(tallies.get(watched.code, Counted()))
 
     async def look(self) -> None:
         """Read the rooms' rows, say which seats are here, and tell the presenters the counts."""
@@ -211,7 +231,9 @@ class RoomFeed:
                 continue
             version, text, is_over = states[code]
             await watched.take(version, text)
-            watched.is_behind |= bool(watched.tally)  # an answer of which Redis did not tell; who is gone
+            watched.is_behind |= bool(
+                watched.tally or watched.progress
+            )  # an answer of which Redis did not tell; who is gone
             for seat in [each for each in watched.seats if each.role in (Role.PRESENTER, Role.REMOTE)]:
                 await self._count(seat, counts[code])
             if is_over:
@@ -222,7 +244,13 @@ class RoomFeed:
         if text == seat.counted:
             return
         seat.counted = text
-        with contextlib.suppress(Exception):  # of a socket that is gone: its consumer learns it on its own
+        await tell(seat, text)
+
+
+async def tell(seat: Seat, text: str) -> None:
+    """Send one socket what is its own; "" is nothing."""
+    with contextlib.suppress(Exception):  # of a socket that is gone: its consumer learns it on its own
+        if text:
             await seat.reader.tell(text)
 
 
@@ -236,9 +264,20 @@ def _read(codes: list[str], seat_ids: set[int]) -> tuple[dict[str, tuple[int, st
     return states, selectors.counts_of(codes)
 
 
-def _tallies(codes: list[str]) -> dict[str, str]:
-    counted = {code: answers.tally(room) for code, room in selectors.rooms_now(codes).items()}
-    return {code: _encoder.encode(found).decode() for code, found in counted.items() if found is not None}
+def _tallies(codes: list[str]) -> dict[str, Counted]:
+    return {
+        code: Counted(
+            _text(answers.tally(room)),
+            _text(tasks.progress(room)),
+            room.tasks,
+            frozenset(tasks.seats_done(room)),
+        )
+        for code, room in selectors.rooms_now(codes).items()
+    }
+
+
+def _text(message: Json | None) -> str:
+    return "" if message is None else _encoder.encode(message).decode()
 
 
 _feed: RoomFeed | None = None

@@ -17,7 +17,7 @@ from dashboard.errors import Refused, listed
 from dashboard.labs.past.look import TRIAL, Look, look_of
 from dashboard.models import Room
 from dashboard.rooms.selectors import OPEN, STAGES, Role
-from dashboard.rooms.services import only, room_change
+from dashboard.rooms.services import no_lab, only, room_change
 
 FIELDS = ("kind", "consumer", "lane", "figure", "next", "at_us", "position")
 MARKED = ("partition", "slot", "record")
@@ -27,6 +27,10 @@ def question_look(*, room: Room, role: Role, request: Json) -> Look:
     """What the engine is to try out for a question. request: as a trial's query, and figure: which of the questions
     about it, None for the first. Raises Refused."""
     only(role, Role.PRESENTER)
+    if room.lab is None:
+        raise no_lab()
+    if room.task:
+        raise Refused(409, {"room": _("a task is under way: end it first")})
     if unknown := sorted(set(request) - set(FIELDS)):
         raise Refused(400, {unknown[0][:64]: _("is unknown")})
     given = {name: value for name, value in request.items() if value is not None and name != "figure"}

@@ -16,7 +16,7 @@ from dashboard.access import token_hash
 from dashboard.errors import Refused
 from dashboard.models import Room, RoomSeat
 from dashboard.rooms import codes
-from dashboard.rooms.shown import path_of
+from dashboard.rooms.shown import NOTHING, path_of
 from dashboard.stored import intact
 
 GONE_S = 12.0
@@ -83,7 +83,7 @@ def room_of(visitor: str) -> Room | None:
 
 def room_state(room: Room) -> Json:
     """What everybody in the room knows of it, whole. `seq` is its version."""
-    shown = intact(room.shown)
+    shown = NOTHING | intact(room.shown)
     return {
         "type": "snapshot",
         "seq": room.version,
@@ -97,6 +97,7 @@ def room_state(room: Room) -> Json:
         "presses": room.presses,
         "press": room.press,
         "asked": asked_view(room),
+        "task": task_view(room),
         "ends_at": room.ends_at.isoformat(),
         "is_over": is_over(room),
     }
@@ -120,6 +121,16 @@ def asked_view(room: Room) -> Json | None:
         if room.stage == TOLD
         else None,
     }
+
+
+def task_view(room: Room) -> Json | None:
+    """The task of a room: {number, goal, says: a lesson's words, None for a figure of a lane or consumer, note}; None where
+    none is set."""
+    task = intact(room.task)
+    if not task:
+        return None
+    told = {name: task[name] for name in ("goal", "says", "consumer", "figure", "note")}
+    return {"number": room.tasks, **told}
 
 
 def is_over(room: Room) -> bool:

@@ -27,7 +27,7 @@ from dashboard.models import Room, RoomSeat
 from dashboard.quotas import DAY_S, Quota
 from dashboard.rooms import codes, selectors
 from dashboard.rooms.selectors import Role
-from dashboard.rooms.shown import checked_shown
+from dashboard.rooms.shown import checked_shown, is_deck
 
 ROOMS_ADDRESS_MAX, ROOMS_MAX, SEATS_MAX = 20, 1_000, 1_000
 ROOM_KEPT_S = DAY_S
@@ -38,15 +38,16 @@ LINKS = {REMOTE: "remote_hash", HANDOVER: "handover_hash"}
 
 
 def room_open(*, request: Json, visitor: str | None, address: str) -> Room:
-    """The visitor's room, showing this lab: opened now, or the one that is open already. request: {lab, shown?}.
-    Raises Refused 403 without a cookie, 404 for an unknown lab, 429 beyond the quotas."""
+    """The visitor's room, showing this lab, or a lecture's deck: opened now, or the one that is open already. request:
+    {lab, shown?}, without a lab for a deck. Raises Refused 403 without a cookie, 404 for an unknown lab, 429 beyond the quotas."""
     token = _cookie(visitor)
     if unknown := sorted(set(request) - {"lab", "shown"}):
         raise Refused(400, {unknown[0][:64]: _("is unknown")})
-    lab = labs.lab_get(lab_id=_lab_id(request.get("lab")))
     shown = checked_shown(request.get("shown", {}))
+    is_of_lab = not is_deck(shown) or request.get("lab") is not None
+    lab = labs.lab_get(lab_id=_lab_id(request.get("lab"))).pk if is_of_lab else None
     if (own := selectors.room_of(token)) is not None:
-        return room_change(own, lab_id=lab.pk, shown=shown, **_no_question(own, lab.pk))
+        return room_show(room=own, role=Role.PRESENTER, lab_id=lab, shown=shown)
     quota = Quota(quotas.ROOMS, "room", ROOMS_ADDRESS_MAX, ROOMS_MAX)
     rooms = Room.objects.filter(ends_at__gt=timezone.now())
     quota.check(mine=rooms.filter(address_hash=address).count(), everybody=rooms.count(), again_s=ROOM_KEPT_S)
@@ -55,7 +56,7 @@ def room_open(*, request: Json, visitor: str | None, address: str) -> Room:
         try:
             with transaction.atomic():
                 return Room.objects.create(
-                    code=codes.code_new(), lab=lab, shown=shown, presenter_hash=token_hash(token),
+                    code=codes.code_new(), lab_id=lab, shown=shown, presenter_hash=token_hash(token),
                     address_hash=address, ends_at=ends_at,
                 )  # fmt: skip
         except IntegrityError:  # a code that another room has: once in a million rooms
@@ -63,10 +64,12 @@ def room_open(*, request: Json, visitor: str | None, address: str) -> Room:
 
 
 def room_show(*, room: Room, role: Role, lab_id: Any, shown: Any) -> Room:
-    """What the presenter's page shows now. Raises Refused."""
+    """What the presenter's page shows now; lab_id: None for the same lab as before. Raises Refused."""
     only(role, Role.PRESENTER)
     checked = checked_shown(shown)
     lab = room.lab_id if lab_id is None else labs.lab_get(lab_id=_lab_id(lab_id)).pk
+    if lab is None and not is_deck(checked):
+        raise no_lab()
     return room_change(room, lab_id=lab, shown=checked, **_no_question(room, lab))
 
 
@@ -116,11 +119,11 @@ def room_take(*, room: Room, secret: str | None, visitor: str | None, address: s
         if secret is None or not hmac.compare_digest(token_hash(secret), room.handover_hash):
             raise Refused(403, {"room": _("this link has been used, or a newer one was made")})
         lab = room.lab
-        if not access.is_owner(lab, bearer=None, visitor=token):
+        if lab is not None and not access.is_owner(lab, bearer=None, visitor=token):
             lab = lab_services.lab_fork(lab_id=lab.pk, visitor=token, address=address).lab
         RoomSeat.objects.filter(room=room, visitor_hash=token_hash(token)).delete()
         return room_change(
-            room, lab_id=lab.pk, presenter_hash=token_hash(token), handover_hash="", remote_hash="",
+            room, lab_id=lab and lab.pk, presenter_hash=token_hash(token), handover_hash="", remote_hash="",
             handovers=F("handovers") + 1,
         )  # fmt: skip
 
@@ -145,6 +148,8 @@ def room_copy(*, room: Room, role: Role, request: Json, visitor: str | None, add
     token = _cookie(visitor)
     if room.locked and role is not Role.PRESENTER:
         raise Refused(409, {"room": _("the teacher has locked the room: everybody follows now")})
+    if room.lab_id is None:
+        raise no_lab()
     fork = lab_services.lab_fork(lab_id=room.lab_id, request=request, visitor=token, address=address)
     return str(fork.lab.pk)
 
@@ -180,7 +185,11 @@ def only(role: Role, *allowed: Role) -> None:
         raise Refused(403, {"room": _("only the presenter may do this")})
 
 
-def _no_question(room: Room, lab_id: str) -> Json:
+def no_lab() -> Refused:
+    return Refused(409, {"lab": _("the room shows no lab")})
+
+
+def _no_question(room: Room, lab_id: str | None) -> Json:
     """A question is about the lab that it was asked in."""
     return {} if lab_id == room.lab_id else {"stage": ""}
 

@@ -1,20 +1,25 @@
-"""What a presenter's page says that it shows: a page of the lab, a moment of the past, what is chosen and what is
-pointed at. It is checked here, because it travels to everybody's browser."""
+"""What a presenter's page says that it shows: a page of the lab or a lecture's deck, a moment of the past, what is chosen
+and what is pointed at. It is checked here, because it travels to everybody's browser."""
 
 import re
 from typing import Any
 
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from broker_core.events import Json
 from dashboard.errors import Refused, listed
 from dashboard.frame import ROUTES, page_path
+from dashboard.lectures.shelf import shelf
 
 QUERY = re.compile(r"(\?[A-Za-z0-9_.~,:%+=&-]{0,300})?")
 CHOSEN_MAX, TEXT_MAX, DIGITS_MAX = 12, 200, 15
-FIELDS = ("page", "query", "at_us", "position", "chosen", "thing")
+DECK = "deck"
+PAGES = (*ROUTES, DECK)
+FIELDS = ("page", "lecture", "query", "at_us", "position", "chosen", "thing")
 NOTHING: Json = {
     "page": "stage",
+    "lecture": "",
     "query": "",
     "at_us": None,
     "position": None,
@@ -24,7 +29,8 @@ NOTHING: Json = {
 
 
 def checked_shown(given: Any) -> Json:
-    """`given` with all of FIELDS. page: a tab of the lab. query: of the page's address, "" or from its "?" on.
+    """`given` with all of FIELDS. page: a tab of the lab, or DECK: of this lecture, whose slide is among the chosen.
+    query: of the page's address, "" or from its "?" on.
     at_us: the moment of the past that is looked at, None: the lab as it goes on; position: its place in the journal.
     chosen: what else is chosen there, texts by name. thing: what is pointed at, a text that the pages' own modules
     understand, or None.
@@ -36,8 +42,12 @@ def checked_shown(given: Any) -> Json:
     if unknown := sorted(set(given) - set(FIELDS)):
         raise Refused(400, {f"shown.{unknown[0][:64]}": _("is unknown")})
     shown = NOTHING | given
-    if not isinstance(shown["page"], str) or shown["page"] not in ROUTES:
-        raise Refused(400, {"shown.page": _("must be %(names)s") % {"names": listed(tuple(ROUTES))}})
+    if not isinstance(shown["page"], str) or shown["page"] not in PAGES:
+        raise Refused(400, {"shown.page": _("must be %(names)s") % {"names": listed(PAGES)}})
+    lectures = tuple(shelf()) if is_deck(shown) else ("",)
+    if not isinstance(shown["lecture"], str) or shown["lecture"] not in lectures:
+        text = _("must be %(names)s") % {"names": listed(lectures)} if is_deck(shown) else _("is for a deck")
+        raise Refused(400, {"shown.lecture": text})
     if not isinstance(shown["query"], str) or not QUERY.fullmatch(shown["query"]):
         raise Refused(400, {"shown.query": _("must be the query of an address, at most 300 letters")})
     for name in ("at_us", "position"):
@@ -63,6 +73,12 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str) and 1 <= len(value) <= TEXT_MAX and value.isprintable()
 
 
-def path_of(lab_id: str, shown: Json) -> str:
-    """The address of the page that is shown."""
+def is_deck(shown: Json) -> bool:
+    return bool(shown["page"] == DECK)
+
+
+def path_of(lab_id: str | None, shown: Json) -> str:
+    """The address of the page that is shown. lab_id: None where a room has shown nothing but a deck."""
+    if lab_id is None or is_deck(shown):
+        return reverse("lecture-deck", args=[shown["lecture"]]) + str(shown["query"])
     return page_path(shown["page"], lab_id) + str(shown["query"])

@@ -13,5 +13,7 @@ urlpatterns = [
     path("<str:code>/press/", api.press, name="api-room-press"),
     path("<str:code>/take/", api.take, name="api-room-take"),
     path("<str:code>/question/", api.question, name="api-room-question"),
+    path("<str:code>/task/", api.task, name="api-room-task"),
+    path("<str:code>/task/copy/", api.task_copy, name="api-room-task-copy"),
     path("<str:code>/answer/", api.answer, name="api-room-answer"),
 ]

@@ -70,7 +70,9 @@ API = {
     "api.api-lab-rabbitmq-path.get": _("Where a message went."),
     "api.api-lab-rabbitmq-allowed.get": _("What the server would answer to a user’s operation."),
     "api.api-lab-rabbitmq-definitions.get": _("What is declared, as a definitions file."),
-    "api.api-rooms.post": _("Open a room for a lab, or move the room of this browser to it."),
+    "api.api-rooms.post": _(
+        "Open a room for a lab or a lecture’s deck, or move the room of this browser to it."
+    ),
     "api.api-room.get": _("What a room shows, and who you are in it."),
     "api.api-room.patch": _(
         "Show something else, lock or unlock the room, call all back. The presenter may."
@@ -91,6 +93,14 @@ API = {
     "api.api-room-question.delete": _("Put the question away. The presenter may."),
     "api.api-room-answer.post": _(
         "Answer the question, or change one’s answer while it is open. An attendee with a seat may."
+    ),
+    "api.api-room-task.get": _("What a task of the room can be about. The presenter may."),
+    "api.api-room-task.post": _(
+        "Set the room a task: a check that each attendee’s own copy of the lab is to come to. The presenter may."
+    ),
+    "api.api-room-task.delete": _("End the task, and with recall=1 call all back. The presenter may."),
+    "api.api-room-task-copy.post": _(
+        "One’s own copy of the lab to do the task in, as the lab was when the task was set. An attendee with a seat may."
     ),
     "api.api-room-take.post": _("Take over a room with the secret of its hand-over."),
     "api.api-comparison.get": _("The lane’s group on the same history under each assignor and protocol."),

@@ -4,6 +4,7 @@ is sent and kept nowhere."""
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
+from django.middleware.csrf import get_token
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
@@ -18,6 +19,7 @@ from dashboard.lectures.lecture import Lecture, lecture_from_text
 from dashboard.lectures.shelf import lecture_of, shelf
 from dashboard.lectures.shown import shown
 from dashboard.page import base_context, page_of
+from dashboard.rooms import shown as shown_in_room
 from dashboard.views.learn import text_sent
 
 Json = dict[str, Any]
@@ -99,6 +101,9 @@ def _shown(request: HttpRequest, lecture: Lecture, way: str, more: Json) -> Http
         "has_notes": way == NOTES,
         **more,
     }
+    if way == DECK and "name" in more:  # one of the shelf has an address that others can follow to
+        shows = {"page": shown_in_room.DECK, "lecture": more["name"]}
+        context["page"] |= {"csrf": get_token(request), "lab": None, "urls": {}, "shows": shows}
     return _remembered(request, render(request, TEMPLATES[way], context))
 
 

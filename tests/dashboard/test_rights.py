@@ -19,7 +19,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from dashboard.access import token_new
 from dashboard.consumers import Acknowledgement, SnapshotRequest
 from dashboard.labs import services as labs
-from dashboard.models import Lab, Room, RoomSeat
+from dashboard.models import Goal, Lab, Room, RoomSeat
 from dashboard.openapi.operations import OPERATIONS
 from dashboard.rooms import consumers as rooms_socket
 from dashboard.rooms import services as rooms
@@ -70,6 +70,9 @@ TABLE: dict[tuple[str, str], tuple[str, Any, set[str]]] = {
     ("api-room-question", "POST"): ("/api/rooms/{code}/question/", {"lane": "kafka"}, PRESENTER),
     ("api-room-question", "PATCH"): ("/api/rooms/{code}/question/", {"number": 1}, PRESENTER),
     ("api-room-question", "DELETE"): ("/api/rooms/{code}/question/", None, PRESENTER),
+    ("api-room-task", "POST"): ("/api/rooms/{code}/task/", {"lane": "kafka"}, PRESENTER),
+    ("api-room-task", "DELETE"): ("/api/rooms/{code}/task/?recall=1", None, PRESENTER),
+    ("api-room-task-copy", "POST"): ("/api/rooms/{code}/task/copy/", {"number": 1}, {"attendee"}),
     ("api-room-answer", "POST"): ("/api/rooms/{code}/answer/", {"number": 1, "chosen": 0}, {"attendee"}),
 }
 """Writes about this lab and this room: address, body, and who may. A hand-over is taken with its secret alone."""
@@ -105,7 +108,8 @@ def room(people: dict[str, Client]) -> Room:
 
 
 def everything() -> Any:
-    return Room.objects.values().get(), Lab.everything.values().get(), list(RoomSeat.objects.values())
+    rows = [list(model.objects.values()) for model in (RoomSeat, Goal)]
+    return Room.objects.values().get(), Lab.everything.values().get(), rows
 
 
 def asked(client: Client, method: str, path: str, body: Any) -> HttpResponse:
@@ -148,7 +152,7 @@ def test_a_write_is_for_whom_the_table_says(
     before = everything()
     answer = asked(people[role], operation[1], path, body)
     if role in allowed:
-        assert answer.status_code in (200, 201, 202, 400, 404), answer.content
+        assert answer.status_code in (200, 201, 202, 400, 404, 409), answer.content
         return
     assert answer.status_code == 403, answer.content
     assert everything() == before

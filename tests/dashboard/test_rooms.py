@@ -12,7 +12,7 @@ from dashboard.access import token_hash, token_new
 from dashboard.errors import Refused
 from dashboard.labs import services as labs
 from dashboard.models import Lab, Room, RoomSeat, WrongCode
-from dashboard.rooms import codes, links, selectors, services
+from dashboard.rooms import codes, links, questions, selectors, services, tasks
 from dashboard.rooms.selectors import Role
 from dashboard.rooms.shown import NOTHING, checked_shown
 
@@ -120,6 +120,76 @@ def test_what_is_shown_is_checked_at_its_field(given: dict[str, Any], field: str
 
 def test_an_empty_shown_is_the_stage_at_present() -> None:
     assert checked_shown({}) == NOTHING
+
+
+# -- a lecture's deck ----------------------------------------------------------------------------------------
+
+
+DECK = {"page": "deck", "lecture": "assignors", "chosen": {"slide": "4"}}
+
+
+def test_a_room_may_show_a_lectures_deck_and_no_lab() -> None:
+    presenter, attendee = token_new(), token_new()
+    room = services.room_open(request={"shown": DECK}, visitor=presenter, address=HERE)
+    state = selectors.room_state(room)
+    assert (state["lab"], state["path"], state["chosen"]) == (
+        None,
+        "/lectures/assignors/deck/",
+        {"slide": "4"},
+    )
+    services.seat_take(room=room, visitor=attendee)
+    for act in (
+        lambda: services.room_copy(
+            room=room, role=Role.ATTENDEE, request={}, visitor=attendee, address=THERE
+        ),
+        lambda: services.room_show(room=room, role=Role.PRESENTER, lab_id=None, shown={"page": "stage"}),
+        lambda: tasks.task_offers(room=room, role=Role.PRESENTER),
+        lambda: questions.question_look(
+            room=room, role=Role.PRESENTER, request={"kind": "join", "lane": "kafka"}
+        ),
+    ):
+        with pytest.raises(Refused) as refused:
+            act()
+        assert refused.value.status == 409
+    secret = services.link_secret(room=room, role=Role.PRESENTER, kind="hand_over")
+    taken = services.room_take(room=room, secret=secret, visitor=attendee, address=THERE)
+    assert taken.lab is None and role(taken, attendee) is Role.PRESENTER
+
+
+def test_a_step_that_is_shown_live_and_back_to_the_slides() -> None:
+    room, lab, visitor = opened()
+    room = services.room_open(request={"shown": DECK}, visitor=visitor, address=HERE)
+    assert room.lab_id == lab.pk and selectors.room_state(room)["path"] == "/lectures/assignors/deck/"
+    live = labs.lab_open(request={}, visitor=visitor).lab
+    room = services.room_show(room=room, role=Role.PRESENTER, lab_id=live.pk, shown={})
+    assert selectors.room_state(room)["path"] == f"/lab/{live.pk}/" and room.shown == NOTHING
+    room = services.room_show(room=room, role=Role.PRESENTER, lab_id=None, shown=DECK)
+    assert room.lab_id == live.pk and selectors.room_state(room)["path"] == "/lectures/assignors/deck/"
+
+
+@pytest.mark.parametrize(
+    ("given", "field"),
+    [
+        ({"page": "deck"}, "shown.lecture"),
+        ({"page": "deck", "lecture": "../labs"}, "shown.lecture"),
+        ({"page": "deck", "lecture": 4}, "shown.lecture"),
+        ({"page": "stage", "lecture": "assignors"}, "shown.lecture"),
+    ],
+)
+def test_a_deck_is_one_of_the_shelf(given: dict[str, Any], field: str) -> None:
+    with pytest.raises(Refused) as refused:
+        services.room_open(request={"shown": given}, visitor=token_new(), address=HERE)
+    assert list(refused.value.fields) == [field] and not Room.objects.exists()
+
+
+def test_a_state_that_was_stored_before_there_were_decks_is_read() -> None:
+    room, lab, _visitor = opened()
+    Room.objects.update(shown={name: value for name, value in NOTHING.items() if name != "lecture"})
+    room.refresh_from_db()
+    assert (
+        selectors.room_state(room)["lecture"] == ""
+        and selectors.room_state(room)["path"] == f"/lab/{lab.pk}/"
+    )
 
 
 # -- looking around ------------------------------------------------------------------------------------------

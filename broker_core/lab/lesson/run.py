@@ -17,6 +17,18 @@ from broker_core.lab.lesson.numbers import EVENTS, NoSuchNumber, number_at
 from broker_core.lab.view import ShownLab, lab_numbers, lane_view
 
 
+def number_shown(
+    lab: ShownLab, lesson: LessonRun | None, lane: str, number: str, shown: dict[str, Json]
+) -> Any:
+    """What stands at `number` (numbers.py) of a lane now, of the lab where lane is "". lesson: the lab's; only one counts
+    turning points. shown: views of lanes that are there already; what is made is kept in it. Raises NoSuchNumber."""
+    if lesson is not None and number.startswith(EVENTS):
+        return lesson.told_of(lab, lane, number.removeprefix(EVENTS))
+    if lane not in shown:
+        shown[lane] = lane_view(lab, lab.lanes[lane]) if lane else lab_numbers(lab)
+    return number_at(shown[lane], number)
+
+
 @dataclass(slots=True)
 class LessonRun:
     """results: place of a check -> `{"came", "holds"}`, with "missing", what stands there instead, where
@@ -39,19 +51,12 @@ class LessonRun:
 
     def _result(self, lab: ShownLab, check: Check, shown: dict[str, Json]) -> Json:
         try:
-            came = self._number(lab, check, shown)
+            came = number_shown(lab, self, check.lane, check.number, shown)
         except NoSuchNumber as missing:
             return {"came": None, "holds": False, "missing": {"name": missing.name, "known": missing.known}}
         return {"came": came, "holds": holds(came, check.asks)}
 
-    def _number(self, lab: ShownLab, check: Check, shown: dict[str, Json]) -> Any:
-        if check.number.startswith(EVENTS):
-            return self._told_of(lab, check.lane, check.number.removeprefix(EVENTS))
-        if check.lane not in shown:
-            shown[check.lane] = lane_view(lab, lab.lanes[check.lane]) if check.lane else lab_numbers(lab)
-        return number_at(shown[check.lane], check.number)
-
-    def _told_of(self, lab: ShownLab, lane: str, kind: str) -> int:
+    def told_of(self, lab: ShownLab, lane: str, kind: str) -> int:
         """How many turning points of this kind there were, in one lane or in all; those that nobody has
         collected yet count, too."""
         lanes = [lab.lanes[lane]] if lane else list(lab.lanes.values())

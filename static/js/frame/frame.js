@@ -19,6 +19,7 @@ import { createMarking } from "./marking.js";
 import { createPredict } from "./predict.js";
 import { createProjector } from "./projector.js";
 import { createRoomAsk } from "./room_ask.js";
+import { createRoomTask } from "./room_task.js";
 
 const NOTHING = { read: () => ({}), show: () => {} };
 
@@ -29,10 +30,15 @@ export function createFrame({
   current, send, redraw, notice, past, lane = null, own = () => null, link = NOTHING, thingAt = null,
 }) {
   const marking = createMarking({ current, past, thingAt });
-  const room = createRoom({ notice, past, link, changed: () => roomAsk.draw() });
+  const room = createRoom({ notice, past, link, changed: drawRoom });
   const roomAsk = createRoomAsk({
     room, current, send, notice, past, marking, goNext: () => guide?.goNext() ?? false,
   });
+  const roomTask = createRoomTask({ room, current, notice });
+  function drawRoom() {
+    roomAsk.draw();
+    roomTask.draw();
+  }
   const question = document.getElementById("lesson-ask")
     && createAsk({ past, current, marking, roomAsk, changed: () => guide?.draw() });
   const guide = createGuide({ send, current, past, lane, question });
@@ -71,7 +77,7 @@ export function createFrame({
     marking.write();
     events.draw();
     guide?.draw();
-    roomAsk.draw();
+    drawRoom();
     transport.draw(isForced);
   }
   const predict = createPredict({ current, send, past, lane, marking, roomAsk });

@@ -9,6 +9,7 @@ import { refusalOf } from "../base/reasons.js";
 import { clock } from "../base/say.js";
 import { laneName } from "../lane/name.js";
 import { answerWords, marksWords, orderOf, questionWords, truthWords } from "./asked.js";
+import { createFold, standBeside } from "./card.js";
 import { createHeat } from "./heat.js";
 import { pictureOf } from "./mark_places.js";
 import { momentShown } from "./trial.js";
@@ -20,6 +21,7 @@ const LOOK_MS = 50, STOPPED_WITHIN_MS = 2000;
 // the picture. goNext(): the lesson goes on; -> whether it does.
 export function createRoomAsk({ room, current, send, notice, past, marking, goNext }) {
   const card = $("room-ask"), drawHeat = createHeat({ current });
+  const fold = createFold($("room-fold"), $("room-ask-body"), ["room.fold", "room.unfold"]);
   let drawn = "", number = 0, isMarking = false;
 
   // -- asking ---------------------------------------------------------------------------------------------------------
@@ -83,10 +85,7 @@ export function createRoomAsk({ room, current, send, notice, past, marking, goNe
   function appear(asked) {
     ({ number } = asked);
     fold(false);
-    // A phone has one lane of the Stage at a time.
-    document.querySelector(`[data-tab="${CSS.escape(asked.lane)}"]:not([aria-current])`)?.click();
-    const { left, right } = pictureOf(asked.lane)?.getBoundingClientRect() ?? { left: 0, right: 0 };
-    card.dataset.side = left + right > innerWidth ? "left" : "right";
+    standBeside(card, asked.lane);
   }
 
   function drawAnswers({ asked, tally, answer, lead }) {
@@ -150,13 +149,6 @@ export function createRoomAsk({ room, current, send, notice, past, marking, goNe
   // truth alone is shown.
   const isMade = (asked) => asked.is_next || (page.owner && !past.isShown());
 
-  function fold(isFolded) {
-    $("room-ask-body").hidden = isFolded;
-    $("room-fold").setAttribute("aria-expanded", String(!isFolded));
-    setText($("room-fold"), isFolded ? "+" : "–");
-    speak($("room-fold"), isFolded ? "room.unfold" : "room.fold", "sayLabel");
-  }
-
   // -- marking --------------------------------------------------------------------------------------------------------
 
   function mark() {
@@ -179,7 +171,6 @@ export function createRoomAsk({ room, current, send, notice, past, marking, goNe
     if (button) act(button, () => room.give({ chosen: Number(button.dataset.answer) }));
   });
   $("room-mark").addEventListener("click", mark);
-  $("room-fold").addEventListener("click", () => fold(!$("room-ask-body").hidden));
   $("room-bars").addEventListener("click", ({ target }) =>
     act(target, () => room.set({ bars_shown: !room.asked().bars_shown })));
   $("room-close").addEventListener("click", ({ target }) => act(target, () => room.set({ stage: "closed" })));

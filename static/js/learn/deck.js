@@ -1,9 +1,10 @@
 // A lecture as a deck: one slide at a time, its number in the address; keys, a clicker, a finger; the speaker's notes
-// in a window of their own, whose keys turn the slides, too.
+// in a window of their own, whose keys turn the slides, too; a room whose phones follow.
 
 import { page, say } from "../base/chrome.js";
 import { bindKeys, isOrder } from "../base/keys.js";
 import { followLanguage } from "../base/texts.js";
+import { createDeckRoom } from "./deck_room.js";
 import { createNotes } from "./notes.js";
 import { numberIn, turned } from "./turning.js";
 
@@ -40,18 +41,31 @@ function fit() {
 
 function turn(way) {
   const wanted = turned(number, way, count);
-  if (wanted === number) return;
+  if (wanted !== number) goTo(wanted);
+}
+
+function goTo(wanted) {
   number = wanted;
   history.replaceState(null, "", `#${number}`);
   show();
 }
 
+const truths = () => [...at(number).querySelectorAll("details.truth")];
+const isAnswered = () => truths().length > 0 && truths().every((truth) => truth.open);
+
 function answer() {
-  const truths = [...at(number).querySelectorAll("details.truth")];
-  if (!truths.length) return false;
-  const open = !truths.every((truth) => truth.open);
-  for (const truth of truths) truth.open = open;
-  return true;
+  const open = !isAnswered();
+  for (const truth of truths()) truth.open = open;
+  return truths().length > 0;
+}
+
+// What a room follows: the slide, and whether its answers are open.
+const slideShown = () => ({ slide: String(number), answers: isAnswered() ? "open" : "" });
+
+function showSlide({ slide, answers }) {
+  const wanted = numberIn(`#${slide}`, count);
+  if (wanted !== number) goTo(wanted);
+  if (isAnswered() !== (answers === "open")) answer();
 }
 
 function openNotes() {
@@ -91,6 +105,7 @@ main.addEventListener("toggle", fit, true);             // an answer that opens 
 document.body.toggleAttribute("data-live", true);
 bindKeys(bindings);
 show();
+if ($("room")) createDeckRoom({ root: main, read: slideShown, show: showSlide, changed: fit });
 followLanguage(() => {
   if (page.language !== language && main.hasAttribute("data-shelved")) location.reload();
   else show();

@@ -96,6 +96,9 @@ function valueOf(value, say) {
 const wordOf = ({ number: path }, value, say) =>
   (STATES.has(value) && STATE_OF_ONE.test(path) ? say(`check.state.${value}`) : valueOf(value, say));
 
+// What a check asks for, as a task: "at most 1 messages wait".
+export const askedWords = (check, say) => `${asksOf(check, say)}${besideFigure(check.says[languageOf(say)])}`;
+
 function asksOf(check, say) {
   return Object.entries(check.asks).map(([name, value]) => say(`check.${name}`, { value: wordOf(check, value, say) }))
     .reduce((first, second) => say("check.both", { first, second }));

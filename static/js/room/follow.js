@@ -25,10 +25,11 @@ export function queryOf(search) {
 export const isCalled = (state, kept) => Boolean(kept.looking) && state.recalls > (kept.recalls ?? 0);
 
 // What the presenter's page shows, as a state says it. chosen: texts by name, of which a state takes no empty ones.
-export function shownOf({ page, query, moment, chosen, thing }) {
+// lecture: of a deck, "" of a lab's page.
+export function shownOf({ page, lecture = "", query, moment, chosen, thing }) {
   const texts = Object.entries(chosen).filter(([, text]) => text !== null && text !== undefined && text !== "");
   return {
-    page, query, at_us: moment?.at_us ?? null, position: moment?.position ?? null, thing,
+    page, lecture, query, at_us: moment?.at_us ?? null, position: moment?.position ?? null, thing,
     chosen: Object.fromEntries(texts.map(([name, text]) => [name, String(text)])),
   };
 }

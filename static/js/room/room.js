@@ -1,5 +1,5 @@
-// A room on the pages of a lab: the presenter's page says what it shows, everybody else's follows, or looks around in a
-// copy. Which of the three this tab does is in one line above the bar of time.
+// A room on the pages of a lab and on a lecture's deck: the presenter's page says what it shows, everybody else's
+// follows, or looks around in a copy. Which of the three this tab does is in one line above the bar of time.
 //
 //   presenter's page ─► PATCH room ─► the room's socket ─► { go } elsewhere, or { moment, chosen } here
 
@@ -8,7 +8,7 @@ import { fork } from "../base/commands.js";
 import { setText } from "../base/dom.js";
 import { bindKeys } from "../base/keys.js";
 import { refusalOf } from "../base/reasons.js";
-import { change, remove, send } from "../base/requests.js";
+import { ask, change, remove, send } from "../base/requests.js";
 import { openSocket } from "../feed/socket.js";
 import { createPointer } from "../lesson/pointer.js";
 import { isCalled, queryOf, stepsOf } from "./follow.js";
@@ -20,16 +20,17 @@ import { elementsOfThing, thingAt } from "./things.js";
 
 const $ = (id) => document.getElementById(id);
 const TICK_MS = 1000, SLEPT_MS = 20_000;
-const PRESS = { next: ["next", "step"], back: ["back-frame", "step-back"], pause: ["play"] };
+const PRESS = { next: ["next", "step"], back: ["back-frame", "step-back", "back"], pause: ["play"] };
 const PRESENTER = "presenter", VISITOR = "visitor";
 
-// notice, past, link: as createTransport has them. changed(): the room's question, what is known of its answers, or who
-// one is.
+// notice, past, link: as createTransport has them; of a deck link is its slide. changed(): the room's question or task,
+// what is known of its answers, or who one is.
 export function createRoom({ notice, past, link, changed }) {
   const session = createSession(tabStorage(), location, history), strip = $("room-strip");
   const own = { fork: page.urls.fork, lab: page.urls.lab };
   let state = null, role = "", counts = null, socket = null, thing = null, isPointing = false, isOver = false;
   let isLost = false, applied = { moment: null, chosen: {} }, tally = null, answer = null;
+  let progress = null, ownTask = null;
 
   const kept = () => session.read();
   const isPresenter = () => role === PRESENTER && state !== null;
@@ -46,6 +47,8 @@ export function createRoom({ notice, past, link, changed }) {
         if (message.type === "you") meet(message);
         else if (message.type === "counts") counts = message;
         else if (message.type === "tally") count(message);
+        else if (message.type === "progress") progress = message;
+        else if (message.type === "done") ownTask = { labs: [], ...ownOf(message), ...message, is_done: true };
         else take(message);
         draw();
         changed();
@@ -62,7 +65,7 @@ export function createRoom({ notice, past, link, changed }) {
   // A code that came by a link, and no seat yet: one is taken.
   async function meet(message) {
     const was = role;
-    ({ role, answer } = message);
+    ({ role, answer, task: ownTask } = message);
     session.keep({ presents: role === PRESENTER });
     if (was === PRESENTER && role !== PRESENTER) notice(say("room.taken"), { near: $("room") });
     if (role !== VISITOR) return;
@@ -96,7 +99,7 @@ export function createRoom({ notice, past, link, changed }) {
 
   function follow() {
     const steps = stepsOf(state, { address: address(), went: kept().went, ...applied });
-    [page.urls.fork, page.urls.lab] = [`${url()}copy/`, wayTo(own.lab)];
+    if (page.lab) [page.urls.fork, page.urls.lab] = [`${url()}copy/`, wayTo(own.lab)];
     page.follows = true;
     if (steps.go) {
       session.keep({ went: steps.go });
@@ -135,12 +138,26 @@ export function createRoom({ notice, past, link, changed }) {
   const wayTo = (pattern) => `${pattern}${pattern.includes("?") ? "&" : "?"}room=${kept().code}&look=1`;
 
   async function lookAround() {
+    if (!page.lab) return turnAlone();
     try {
       const { id } = await fork(page, past.isShown() ? past.moment() : {});
       location.assign(wayTo(address().replace(page.lab, id)));
     } catch (error) {
       notice(refusalOf(error), { near: $("room-look") });
     }
+  }
+
+  // A deck has no lab to copy.
+  function turnAlone() {
+    session.keep({ looking: true, recalls: state.recalls });
+    page.follows = false;
+    socket.say({ type: "at", is_looking: true });
+    draw();
+  }
+
+  async function doTask() {
+    const { id } = await send(`${url()}task/copy/`, { number: state.task.number });
+    location.assign(wayTo(address().replace(page.lab, id)));
   }
 
   function goBack() {
@@ -174,13 +191,13 @@ export function createRoom({ notice, past, link, changed }) {
 
   // -- the presenter --------------------------------------------------------------------------------------------------
 
+  const place = () => ({ ...(page.shows ?? { page: page.item }), query: queryOf(location.search) });
   const shown = () => ({
-    page: page.item, query: queryOf(location.search), moment: past.isShown() ? past.place() : null,
-    chosen: link.read(), thing,
+    ...place(), moment: past.isShown() ? past.place() : null, chosen: link.read(), thing,
   });
   const panel = createPanel({
     room: () => state,
-    shown: () => { const { page: name, query } = shown(); return { page: name, query }; },
+    shown: place,
     opened(answer) {
       if (!kept()) {
         session.keep({ code: answer.code, looking: false });
@@ -210,7 +227,8 @@ export function createRoom({ notice, past, link, changed }) {
     if (isOver) return ["room.over", {}];
     if (isLost && state !== null) return ["room.lost", {}];
     if (isPresenter()) return ["room.presenting", { code: state.code }];
-    return [isLooking() ? "room.looking" : "room.follows", {}];
+    if (isLooking()) return [page.lab ? "room.looking" : "room.turning", {}];
+    return ["room.follows", {}];
   }
 
   function draw() {
@@ -223,6 +241,8 @@ export function createRoom({ notice, past, link, changed }) {
     $("room-look").hidden = !isFollowing();
     $("room-look").disabled = Boolean(state?.locked);
     $("room-look").title = state?.locked ? say("room.locked") : "";
+    $("room-slides").hidden = !isPresenter() || !page.lab || !kept().slides;
+    $("room-slides").href = kept()?.slides ?? "";
     $("room-back").hidden = isOver || !isLooking();
     $("room-leave").hidden = !isOver;
     speak($("room-point"), thing || isPointing ? "room.point_stop" : "room.point");
@@ -231,7 +251,7 @@ export function createRoom({ notice, past, link, changed }) {
 
   holdPage({
     isHeld: isFollowing,
-    offer: (near) => notice(say(state.locked ? "room.locked" : "room.held"), {
+    offer: (near) => notice(say(state.locked ? "room.locked" : page.lab ? "room.held" : "room.held_deck"), {
       near, kind: "offer",
       ...(state.locked ? {} : { label: say("room.look"), onAction: lookAround }),
     }),
@@ -252,6 +272,11 @@ export function createRoom({ notice, past, link, changed }) {
   bindKeys([{ keys: ["o"], says: "room.keys", act: () => !isFollowing() && !isLooking() && (panel.open(), true) }]);
   onLanguage(draw);
 
+  // From a step that is shown live one comes back to its slide.
+  addEventListener("pagehide", () => {
+    if (page.shows && kept()) session.keep({ slides: location.pathname + location.hash });
+  });
+
   // A machine that slept opens its eyes where the room is now; its sockets may not know yet that they are dead.
   let tickedAt = Date.now();
   setInterval(() => {
@@ -263,6 +288,7 @@ export function createRoom({ notice, past, link, changed }) {
   page.follows = kept() !== null && !kept().looking && !kept().presents;
   if (kept()) connect();
 
+  const ownOf = ({ number }) => (ownTask?.number === number ? ownTask : { number, labs: [], is_done: false });
   const ofNow = (message) => (message && message.number === state?.asked?.number ? message : null);
   return {
     isPresenter: () => isPresenter() && !isOver, isLooking,
@@ -272,6 +298,11 @@ export function createRoom({ notice, past, link, changed }) {
     ask: (body) => send(`${url()}question/`, body),
     set: (changes) => change(`${url()}question/`, { number: state.asked.number, ...changes }),
     putAway: () => remove(`${url()}question/`),
+    // The room's task, null where there is none; what of it is one's own; how it goes, for the presenter.
+    task: () => (isOver || kept() === null ? null : state?.task ?? null),
+    ownTask: () => ownOf(state.task), progress: () => (progress?.number === state?.task?.number ? progress : null),
+    offers: () => ask(`${url()}task/`), setTask: (body) => send(`${url()}task/`, body), doTask,
+    endTask: ({ recall }) => remove(`${url()}task/${recall ? "?recall=1" : ""}`),
     give: async (given) => {
       answer = await send(`${url()}answer/`, { number: state.asked.number, ...given });
       changed();

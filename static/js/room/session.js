@@ -4,7 +4,8 @@
 const KEY = "highwater.room";
 
 // -> {read(): what is kept, null outside of any room; keep(changes); leave()}. What is kept: code; looking: in a copy
-// of one's own; went: where the page was sent last; recalls, presses: how many of them this tab has followed.
+// of one's own; went: where the page was sent last; recalls, presses: how many of them this tab has followed; slides:
+// the deck that it has left, and where.
 export function createSession(storage, location, history) {
   let kept = null;
   try {

@@ -33,7 +33,7 @@ test("a state names what the presenter's page shows, and nothing that is empty",
     thing: null,
   });
   assert.deepEqual(shown, {
-    page: "stage", query: "", at_us: 5, position: null, thing: null, chosen: { lane: "kafka", row: "3" },
+    page: "stage", lecture: "", query: "", at_us: 5, position: null, thing: null, chosen: { lane: "kafka", row: "3" },
   });
   assert.deepEqual(momentOf(shown), { at_us: 5 });
 });

@@ -1,0 +1,100 @@
+"""A goal: what a lab is to come to, whenever that is. A lesson's check asks at a time of its own; a goal is looked at
+again and again, with the same numbers (`numbers.py`) and the same asks (`checks.py`).
+
+    {"lane": "kafka", "number": "tally.redelivered", "asks": {}, "for_us": 20000000}     does not change for 20 s
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from broker_core.events import Json
+from broker_core.lab.lesson.checks import holds
+from broker_core.lab.lesson.numbers import NoSuchNumber, number_at
+from broker_core.lab.lesson.run import LessonRun, number_shown
+from broker_core.lab.panels import PANELS
+from broker_core.lab.view import ShownLab, lane_view
+
+OF_LANE: Mapping[str, str] = MappingProxyType(
+    {
+        "lag": "lag",
+        "redelivered": "tally.redelivered",
+        "out_of_order": "tally.out_of_order",
+        "keys_moved": "tally.keys_moved",
+        "unowned": "picture.partitions.owner=nothing.count",
+        "skew": "skew",
+    }
+)
+OF_CONSUMER: Mapping[str, str] = MappingProxyType(
+    {
+        "lag": "picture.partitions.owner={consumer}.*.lag.sum",
+        "partitions": "picture.partitions.owner={consumer}.count",
+        "unacked": "consumers.{consumer}.unacked",
+        "rate": "consumers.{consumer}.rate",
+    }
+)
+"""Figures that a goal can be about, as paths into a lane's view."""
+
+
+def figures_of(lane: Mapping[str, Any], consumer: str = "") -> dict[str, str]:
+    """Figure -> its path, of those that this lane, or this consumer of it, has a number for. lane: its view.
+
+    >>> figures_of({"lag": 4, "skew": None, "consumers": {"c1": {"unacked": 2, "rate": 9.5}}}, "c1")
+    {'unacked': 'consumers.c1.unacked', 'rate': 'consumers.c1.rate'}
+    """
+    if consumer and consumer not in lane["consumers"]:
+        return {}
+    # A dot would end the name in a path.
+    paths = {figure: path.format(consumer=consumer) for figure, path in (OF_CONSUMER if consumer else OF_LANE).items()
+             if "." not in consumer or "owner=" not in path}  # fmt: skip
+    return {figure: path for figure, path in paths.items() if _is_there(lane, path)}
+
+
+def _is_there(lane: Mapping[str, Any], path: str) -> bool:
+    try:
+        return number_at(lane, path) is not None
+    except NoSuchNumber:
+        return False
+
+
+@dataclass(slots=True)
+class Goal:
+    """lane: "" asks the lab itself. asks: {}: the number is not to change. for_us: so long in one piece, of the lab's
+    time. since_us: when that piece began, None: it has not; kept: the number that must stay. These two are not stored:
+    who takes the lab over begins to count again."""
+
+    lane: str
+    number: str
+    asks: Json
+    for_us: int = 0
+    since_us: int | None = None
+    kept: Any = None
+
+    def look(self, lab: ShownLab, view: Json) -> bool:
+        """Whether the lab has come to it. view: of the lab as it is now; it is looked at as often as there is one."""
+        try:
+            came = self._number(lab, view)
+        except NoSuchNumber:
+            self.since_us = None
+            return False
+        if not (holds(came, self.asks) if self.asks else self.since_us is not None and came == self.kept):
+            self.since_us, self.kept = None if self.asks else lab.now_us, came
+            return False
+        if self.since_us is None:
+            self.since_us = lab.now_us
+        return lab.now_us - self.since_us >= self.for_us
+
+    def _number(self, lab: ShownLab, view: Json) -> Any:
+        shown = {self.lane: view["lanes"][self.lane]} if self.lane else {}
+        # Panels in a view may be some seconds old: their page is not open.
+        if self.lane and (panel := self.number.split(".")[0]) in PANELS:
+            shown = {self.lane: lane_view(lab, lab.lanes[self.lane], (panel,))}
+        lesson = lab.lesson if isinstance(lab.lesson, LessonRun) else None
+        return number_shown(lab, lesson, self.lane, self.number, shown)
+
+
+def goal_from_json(check: Json) -> Goal:
+    return Goal(check["lane"], check["number"], check["asks"], check["for_us"])

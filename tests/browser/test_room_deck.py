@@ -1,0 +1,100 @@
+"""A lecture in a room: a phone follows the slides, a second device turns them, a step is shown live, and all come back."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.browser.test_axe import AXE, FINDINGS
+from tests.browser.test_room import PHONE, lab_of
+from tests.supervisor.site import SupervisedSite
+
+pytestmark = pytest.mark.story
+Profile = Callable[..., BrowserContext]
+
+
+@pytest.fixture
+def lecturer(profile: Profile, site: SupervisedSite) -> Page:
+    page = profile().new_page()
+    page.goto(f"{site.url}lectures/assignors/deck/")
+    page.wait_for_selector("#next:not([hidden])")
+    page.click("#room")
+    expect(page.locator("#room-code")).to_have_text(re.compile("^[A-Z2-9]{6}$"))
+    return page
+
+
+def joined(profile: Profile, site: SupervisedSite, lecturer: Page, **options: object) -> Page:
+    page = profile(**options).new_page()
+    page.goto(f"{site.url}rooms/{lecturer.text_content('#room-code')}/")
+    page.click("#join .go")
+    page.wait_for_url("**/lectures/assignors/deck/**")
+    expect(page.locator("#room-word")).to_have_text("Follows the teacher")
+    return page
+
+
+def on_slide(number: int, *pages: Page) -> None:
+    for page in pages:
+        expect(page.locator("#place")).to_have_text(f"Slide {number} of 10")
+        expect(page.locator(".slide[data-now]")).to_have_attribute("data-number", str(number))
+
+
+def test_a_phone_follows_the_slides_the_remote_turns_them_and_a_step_is_live(
+    lecturer: Page, profile: Profile, site: SupervisedSite
+) -> None:
+    phone = joined(profile, site, lecturer, **PHONE)
+    lecturer.click("#room-remote")
+    expect(lecturer.locator("#room-link-url")).to_contain_text("/remote/#")
+    remote = profile(**PHONE).new_page()
+    remote.goto(str(lecturer.text_content("#room-link-url")))
+    lecturer.keyboard.press("Escape")
+
+    lecturer.keyboard.press("PageDown")
+    on_slide(2, lecturer, phone)
+    remote.click("[data-press=next]")
+    on_slide(3, lecturer, phone)
+    remote.click("[data-press=back]")
+    on_slide(2, lecturer, phone)
+    truth = ".slide[data-now] details.truth"
+    expect(phone.locator(truth)).not_to_have_attribute("open", "")
+    lecturer.keyboard.press("a")
+    expect(phone.locator(truth)).to_have_attribute("open", "")
+
+    # A follower's press offers to turn the slides alone; back is one press.
+    phone.click("#next")
+    expect(phone.locator("#notice-text")).to_contain_text("To turn the slides yourself, look around")
+    on_slide(2, phone)
+    phone.click("#notice-action")
+    expect(phone.locator("#room-word")).to_have_text("You turn the slides on your own")
+    phone.click("#next")
+    on_slide(3, phone)
+    on_slide(2, lecturer)
+    phone.click("#room-back")
+    expect(phone.locator("#room-word")).to_have_text("Follows the teacher")
+    on_slide(2, phone)
+
+    # Who comes late has the slide; a step that is opened live takes all along, and back.
+    late = joined(profile, site, lecturer, viewport={"width": 1280, "height": 720})
+    on_slide(2, late)
+    lecturer.locator(".slide[data-now] .live").first.click()
+    lecturer.wait_for_url("**/lab/**")
+    lab = lab_of(lecturer)
+    for page in (phone, late):
+        page.wait_for_url(f"**/lab/{lab}/**")
+        expect(page.locator("#room-word")).to_have_text("Follows the teacher")
+        expect(page.locator("#room-slides")).to_be_hidden()
+    lecturer.click("#room-slides")
+    for page in (lecturer, phone, late):
+        page.wait_for_url("**/lectures/assignors/deck/**")
+    on_slide(2, lecturer, phone, late)
+
+
+def test_a_deck_in_a_room_has_no_finding(lecturer: Page, profile: Profile, site: SupervisedSite) -> None:
+    phone = joined(profile, site, lecturer, **PHONE)
+    found = []
+    for page, what in ((lecturer, "panel"), (phone, "phone")):
+        for theme in ("light", "dark"):
+            page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
+            page.evaluate(AXE)
+            found += [f"{theme} {what} {finding}" for finding in page.evaluate(FINDINGS)]
+    assert found == []
