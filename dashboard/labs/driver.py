@@ -13,9 +13,7 @@ asks nothing else of this one until the last piece.
 
 import logging
 from collections import deque
-from collections.abc import Callable
 from itertools import takewhile
-from typing import TypeVar
 
 from broker_core.errors import CommandError
 from broker_core.events import Json
@@ -34,7 +32,7 @@ from dashboard.errors import in_all_words, texts_of
 from dashboard.labs import writes
 from dashboard.labs.chunks import ChunkWriter
 from dashboard.labs.frames import encode, feed_state, refusal_event, snapshot_text
-from dashboard.labs.pace import Pace
+from dashboard.labs.pace import Clock, Pace, timed
 from dashboard.labs.panels import Panels
 from dashboard.labs.transport import Frame
 from dashboard.labs.writes import Commit, Decision
@@ -57,22 +55,7 @@ SLICE_MIN_US = 10_000
 SLICE_US = 250_000  # virtual time that is derived between two looks at the wall clock, at first
 log = logging.getLogger(__name__)
 
-Clock = Callable[[], float]  # wall time in seconds, from anywhere, never backwards
 Told = tuple[Frame | None, Commit | None]
-T = TypeVar("T")
-
-
-def timed(pieces: Pieces[T], clock: Clock) -> Pieces[tuple[T, float]]:
-    """(what they come to, seconds of work without the stops in between)."""
-    took_s = 0.0
-    while True:
-        started_s = clock()
-        try:
-            held = next(pieces)
-        except StopIteration as end:
-            return end.value, took_s + clock() - started_s
-        took_s += clock() - started_s
-        yield held
 
 
 class LabDriver:

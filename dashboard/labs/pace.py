@@ -9,8 +9,14 @@ keep their rate. A lab that takes long on its own slows itself down instead (sha
 """
 
 from collections.abc import Callable
+from typing import TypeVar
 
 from django.conf import settings
+
+from broker_core.lab.pieces import Pieces
+
+Clock = Callable[[], float]  # wall time in seconds, from anywhere, never backwards
+T = TypeVar("T")
 
 BUSY = 0.95  # of the wall time; what is left is for whatever comes unasked
 # Of the time, for frames, where labs ask for all of it: views, patches, rows, Redis.
@@ -26,11 +32,24 @@ STEPS_PART = 0.5  # of the time between two frames, for one step of every lab
 STEP_MIN_S = 0.002
 
 
+def timed(pieces: Pieces[T], clock: Clock) -> Pieces[tuple[T, float]]:
+    """(what they come to, seconds of work without the stops in between)."""
+    took_s = 0.0
+    while True:
+        started_s = clock()
+        try:
+            held = next(pieces)
+        except StopIteration as end:
+            return end.value, took_s + clock() - started_s
+        took_s += clock() - started_s
+        yield held
+
+
 class Pace:
     """Of one shard. share: virtual seconds that a lab at speed 1 has in a second of wall time. interval_s:
     between two frames of a lab."""
 
-    def __init__(self, clock: Callable[[], float]) -> None:
+    def __init__(self, clock: Clock) -> None:
         self.clock = clock
         self.share, self.interval_s = 1.0, settings.FRAME_INTERVAL_S
         self._wall_s = self._paced_s = self._since_s = clock()

@@ -28,8 +28,8 @@ from django.db import DatabaseError
 
 from broker_core.lab.pieces import Pieces
 from dashboard.labs import writes
-from dashboard.labs.driver import Clock, LabDriver, timed
-from dashboard.labs.pace import Pace
+from dashboard.labs.driver import LabDriver
+from dashboard.labs.pace import Clock, Pace, timed
 from dashboard.labs.stopping import lab_stop, reason_of
 from dashboard.labs.transport import WANTS_FULL, WATCHED_S, Frame, Transport
 

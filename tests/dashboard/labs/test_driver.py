@@ -10,7 +10,7 @@ from broker_core.lab.pieces import whole
 from broker_core.lab.scenario import scenario_from_json, scenario_to_json
 from dashboard.labs import driver as module
 from dashboard.labs import writes
-from dashboard.labs.driver import timed
+from dashboard.labs.pace import timed
 from dashboard.models import StoredCommand
 from tests.dashboard.labs.driven import SMALL, Clock, Driven
 
