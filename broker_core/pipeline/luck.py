@@ -77,13 +77,15 @@ def luck_of(
     members: Sequence[str],
     loads: KeyLoads | None,
     *,
+    group: Sequence[str] | None = None,
     actual: float | None,
     seed: int,
     topic: str,
 ) -> Json | None:
     """How the skew of a strategy spreads over what chance decides of it; None where nothing is drawn.
 
-    members: of the step whose skew is `actual`. loads: None where consumers take turns. `{"of", "low", "mid",
+    members: of the step whose skew is `actual`. group: for whom partition counts are named, the most that the history
+    has; None: those members. loads: None where consumers take turns. `{"of", "low", "mid",
     "high", "draws", "counts", "suits", "suits_skew"}`: of "names" or "partitions"; low and high hold `actual`;
     counts: [partitions, skew] of those nearby; suits: partition counts with the lowest skew for so many
     consumers, and their skew. The last three are empty, or None, for names.
@@ -98,13 +100,16 @@ def luck_of(
     if drawn == "names":
         skews = [skew(strategy, names) for names in _names(len(members), seed)]
         return _band(drawn, skews, actual)
-    of_counts = _of_counts(strategy, members, skew)
+    group = members if group is None else group
     count = strategy.params["partitions"]
-    nearby = of_counts(_spaced(count - count // NEARBY, count + count // NEARBY, COUNTS_DRAWN))
+    nearby = _of_counts(strategy, members, skew)(
+        _spaced(count - count // NEARBY, count + count // NEARBY, COUNTS_DRAWN)
+    )
     found = _band(drawn, [each for _, each in nearby], actual)
     if found is None:
         return None
-    tried = of_counts(_spaced(len(members), max(2 * count, 4 * len(members)), COUNTS_TRIED))
+    wanted = _spaced(len(group), max(2 * count, 4 * len(group)), COUNTS_TRIED)
+    tried = [(each, value) for each, value in _of_counts(strategy, group, skew)(wanted) if each >= len(group)]
     least = min((each for _, each in tried), default=math.inf)
     suits = [[each, value] for each, value in tried if value <= least * SUITS_WITHIN]
     return found | {

@@ -33,7 +33,7 @@ from broker_core.pipeline.study_errors import IsCancelled, StudyCancelled, Study
 from broker_core.pipeline.study_request import study_check
 from broker_core.pipeline.study_tables import study_tables
 from broker_core.pipeline.timed import TimedStep, Timetable, timetable, timetable_at_records
-from broker_core.pipeline.timed_tasks import timed_runs
+from broker_core.pipeline.timed_tasks import run_of, timed_runs
 from broker_core.pipeline.timed_workload import SequenceWorkload, sampled_workload
 
 if TYPE_CHECKING:
@@ -224,10 +224,9 @@ class _Run:
         workload, table = self.timed_records(steps, records, counts, sample, key_bytes_max)
         counter = row_counter(self.spark)
         self.at("lab", 0, len(strategies), done_now=None if counter is None else lambda: counter.value)
-        specs = [strategy.lane_spec(topic=self.request["topic"]) for strategy in strategies]
-        mean = counts.bytes // max(1, counts.records)
-        sizes = [None if strategy.family.sends_keys else mean for strategy in strategies]
-        timed = timed_runs(self.spark, specs, steps, table, workload, seed, counter, sizes)
+        topic, mean = self.request["topic"], counts.bytes // max(1, counts.records)
+        runs = [run_of(strategy, steps, seed, topic=topic, mean_size=mean) for strategy in strategies]
+        timed = timed_runs(self.spark, runs, table, workload, seed, counter)
         self.at("lab", len(strategies), len(strategies))
         arrived = workload.count_until(table.starts_us[-1])
         keys = len(workload.distinct_until(arrived)[0])

@@ -90,6 +90,7 @@ def study_tables(
                     strategy,
                     _uneven(steps, rows).members,
                     loads[strategy.hash, strategy.model],
+                    group=max((step.members for step in steps), key=len),
                     actual=totals["skew"],
                     seed=seed,
                     topic=topic,

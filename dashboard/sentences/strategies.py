@@ -18,6 +18,14 @@ STRATEGIES = {
     "strategy.pulsar.consistent_hash_current": _("ring of 4.x, {points} {points?point|points}"),
     "strategy.pulsar.consistent_hash_current.short": _("ring 4.x"),
     "strategy.pulsar.consistent_hash_current.best": _("Pulsar 4.x's ring of {points} {points?point|points}"),
+    "strategy.pulsar.consistent_hash_unnamed": _("ring, {points} {points?point|points}, no consumer names"),
+    "strategy.pulsar.consistent_hash_unnamed.short": _("ring unnamed"),
+    "strategy.pulsar.consistent_hash_unnamed.best": _("A ring without consumer names"),
+    "strategy.pulsar.consistent_hash_current_unnamed": _(
+        "ring of 4.x, {points} {points?point|points}, no consumer names"
+    ),
+    "strategy.pulsar.consistent_hash_current_unnamed.short": _("ring 4.x unnamed"),
+    "strategy.pulsar.consistent_hash_current_unnamed.best": _("Pulsar 4.x's ring without consumer names"),
     "strategy.pulsar.auto_split": _("auto-split ranges"),
     "strategy.pulsar.auto_split.short": _("auto-split"),
     "strategy.pulsar.auto_split.best": _("Pulsar's auto-split"),

@@ -13,6 +13,7 @@ from broker_core.pipeline.strategies import strategies_parse
 from broker_core.pipeline.study_request import study_check
 from broker_core.pipeline.study_tables import study_tables
 from broker_core.pipeline.timed import timed_run, timetable
+from broker_core.pipeline.timed_tasks import run_of
 
 RECORD_BYTES = 1_000
 
@@ -51,18 +52,15 @@ def pure_study(folder, keys, strategies, history, *, rate=None, consumer_rate=No
     workload = KeysWorkload(
         table.rate, request["seed"], "cases", [(key.encode(), count) for key, count in keys], 0
     )
+    runs = [
+        run_of(strategy, steps, request["seed"], topic=request["topic"], mean_size=RECORD_BYTES)
+        for strategy in chosen
+    ]
     timed = [
-        timed_run(
-            strategy.lane_spec(topic=request["topic"]),
-            steps,
-            table,
-            workload,
-            request["seed"],
-            keyless_size=None if strategy.family.sends_keys else RECORD_BYTES,
-        )
+        timed_run(run.spec, run.steps, table, workload, request["seed"], keyless_size=run.keyless_size)
         if is_timed
         else None
-        for strategy in chosen
+        for run in runs
     ]
     tables, described = study_tables(counts, steps, timed, profile, is_exact=False, **known)
     manifest = {

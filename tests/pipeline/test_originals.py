@@ -33,6 +33,16 @@ LINES = {
             ("consistent_hash_current", "Pulsar 4.x"),
         )
     },
+    **{
+        f"pulsar.{algorithm}_unnamed": {
+            ("broker.conf", versions): POINTS,
+            ("consumer (Java)", versions): ["// no consumerName: each process draws one when it starts"],
+        }
+        for algorithm, versions in (
+            ("consistent_hash", "Pulsar 3.2.1 - 3.2.x"),
+            ("consistent_hash_current", "Pulsar 4.x"),
+        )
+    },
     "pulsar.sticky": {
         ("consumer (Java)", "Pulsar 3.2"): [
             "// subscriptionType(SubscriptionType.Key_Shared), and for each consumer:",
@@ -159,3 +169,34 @@ def test_a_new_family_is_one_file(tmp_path, monkeypatch):
     assert [table.units for table in toy.routes(STEPS)] == [
         table.units for table in strategy_parse("kafka.range").routes(STEPS)
     ]
+
+
+@pytest.mark.parametrize("family", strategies.FAMILIES)
+def test_the_lines_hold_what_the_figures_rest_on(family):
+    """Numbers other than the defaults are in them; so are the names where a strategy places by names, and who assigns
+    where members share partitions."""
+    if strategies.FAMILIES[family].document:
+        return
+    others = {"points": 77, "partitions": 24, "brokers": 4, "prefetch": 9, "session_s": 50}
+    known = {param.name for param in strategies.FAMILIES[family].params}
+    text = ",".join(f"{name}={value}" for name, value in others.items() if name in known)
+    lines = [line for part in described(f"{family}:{text}") for line in part["lines"]]
+    wanted = {
+        "points": "ReplicaPoints=77",
+        "partitions": "numPartitions=6" if "brokers" in known else "--partitions 24",
+        "brokers": "on each of 4 brokers",
+        "prefetch": "basicQos(9)",
+        "session_s": "session.timeout.ms=50000",
+    }
+    rests_on = [wanted[name] for name in known]
+    if strategies.FAMILIES[family].drawn == "names" and not family.endswith("_unnamed"):
+        rests_on += [f'consumerName("c{number}")' for number in (1, 2, 3)]
+    if ".static_" in family:
+        rests_on += [f"group.instance.id=c{number}" for number in (1, 2, 3)]
+    if family.startswith("kafka."):
+        is_server = "server_" in family
+        rests_on += ["group.protocol=consumer", "group.remote.assignor="] if is_server else ["Assignor"]
+        rests_on += ["batch.size="] if family == "kafka.keyless" else []
+    assert rests_on or lines
+    for words in rests_on:
+        assert any(words in line for line in lines), words

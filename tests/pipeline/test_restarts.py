@@ -119,3 +119,55 @@ def test_what_a_restart_costs_is_counted_over_the_records(tmp_path):
     assert len(static["waits"]) >= 8 > len(dynamic["waits"])
     assert feasibility(result)["consumers"] == 3
     assert static["luck"]["of"] == "partitions"
+
+
+# -- processes without names ---------------------------------------------------------------------------------
+
+NAMED, UNNAMED = "pulsar.consistent_hash:points=100", "pulsar.consistent_hash_unnamed:points=100"
+
+
+def test_a_ring_without_consumer_names_is_another_at_each_start():
+    """Under its own name c2 gets its slots back; a process that draws a name has other points. c1 and c3 keep theirs."""
+    history = steps(restart(10))
+    named, unnamed = (strategy_parse(text).routes(history) for text in (NAMED, UNNAMED))
+    assert [table.live for table in unnamed] == [table.live for table in named]
+    assert unnamed[-1].names == ("c1", "c2", "c3"), "whoever its process is called, it is c2"
+    assert named[0].bounds.tolist() == named[2].bounds.tolist()
+    assert unnamed[0].bounds.tolist() == named[0].bounds.tolist() != unnamed[2].bounds.tolist()
+    assert unnamed[1].space_moved != unnamed[2].space_moved
+    for text in (UNNAMED, "pulsar.consistent_hash_current_unnamed"):
+        strategy = strategy_parse(text)
+        assert [table.owners.tolist() for table in strategy.routes(history, seed=7)] == [
+            table.owners.tolist() for table in strategy.routes(history, seed=7)
+        ]
+        assert (
+            strategy.routes(history, seed=8)[2].bounds.tolist() != strategy.routes(history)[2].bounds.tolist()
+        )
+
+
+def test_its_tables_are_those_of_the_ring_with_the_names_that_were_drawn():
+    strategy = strategy_parse(UNNAMED)
+    history = steps({"kind": "given", "start": 2, "changes": [
+        {"kind": "crash", "consumer": "c1"}, {"kind": "rejoin", "consumer": "c1"}, {"kind": "restart", "consumer": "c2"},
+    ]})  # fmt: skip
+    drawn = strategy.family.history(history, 7)
+    assert [step.kind for step in drawn] == ["start", "crash", "join", "stop", "back"]
+    first, again = drawn[0].members[0], drawn[2].consumer
+    assert drawn[1].consumer == first == "c1" != again and len(drawn[-1].members) == 2
+    ring, shown = strategy_parse(NAMED).routes(drawn), strategy.routes(history)
+    whose = {first: "c1", again: "c1", drawn[0].members[1]: "c2", drawn[4].consumer: "c2"}
+    for slot in range(0, 1 << 31, 97_654_321):
+        assert [whose[table.owner_of(slot)] for table in ring] == [table.owner_of(slot) for table in shown]
+
+
+def test_a_deployment_moves_more_without_names_and_chance_is_drawn_as_with_them(tmp_path):
+    history = {"kind": "rolling_restart", "consumers": 4, "down_s": 10}
+    named, unnamed = pure_study(
+        tmp_path / "case", KEYS, [NAMED, UNNAMED], history, rate=30, consumer_rate=40, is_timed=True
+    )["strategies"]
+    assert named["totals"]["churn"] == pytest.approx(2.0), "each key goes once and comes back once"
+    assert unnamed["steps"][-1]["consumers"].keys() == named["steps"][-1]["consumers"].keys()
+    assert unnamed["totals"]["churn"] != named["totals"]["churn"] and unnamed["totals"]["timed_records"] > 0
+    for each in (named, unnamed):
+        luck = each["luck"]
+        assert luck["of"] == "names" and luck["draws"] == 20 and luck["low"] < luck["mid"] < luck["high"]

@@ -20,7 +20,7 @@ from broker_core.pipeline.timed import (
     timetable,
     timetable_at_records,
 )
-from broker_core.pipeline.timed_tasks import timed_runs
+from broker_core.pipeline.timed_tasks import Run, timed_runs
 from broker_core.pipeline.timed_workload import SampleKeys, SequenceWorkload, sampled_workload
 
 RATE, CONSUMER_RATE = 40, 10
@@ -147,7 +147,7 @@ def test_runs_in_sparks_tasks_are_those_of_this_process_in_the_order_of_the_stra
     specs = [
         strategy_parse(name).lane_spec() for name in ("rabbitmq.queue", "kafka.range", "pulsar.auto_split")
     ]
-    timed = timed_runs(spark, specs, steps, table, workload, 7)
+    timed = timed_runs(spark, [Run(spec, steps) for spec in specs], table, workload, 7)
     assert timed == [timed_run(spec, steps, table, workload, 7) for spec in specs] and timed[0] != timed[1]
 
 

@@ -129,6 +129,7 @@ class Family:
     "partitions" there are; None where neither does. start: the table of a group that forms at once, without a
     lane; None where a lane of one step is as quick. config: what sets the original to it, see `originals.py`;
     None where no released system is known to have it. sends_keys: whether a producer gives its records their keys.
+    history: the steps as its processes are named, where they are not called as the consumers; seed: of the study.
     """
 
     model: str
@@ -144,6 +145,7 @@ class Family:
     drawn: str | None = None
     start: "Callable[[Strategy, Sequence[str]], RouteTable] | None" = None
     sends_keys: bool = True
+    history: "Callable[[Sequence[Any], int], list[Any]] | None" = None
 
     @property
     def id(self) -> str:

@@ -35,11 +35,20 @@ def pulsar_family(
         return algorithm, dict(given)
 
     return Family(
-        "pulsar", algorithm, HASH, params, lane, _routes, document, is_default, config=config, drawn=drawn
+        "pulsar",
+        algorithm,
+        HASH,
+        params,
+        lane,
+        pulsar_routes,
+        document,
+        is_default,
+        config=config,
+        drawn=drawn,
     )
 
 
-def _routes(strategy: Strategy, steps: Sequence[Step], seed: int, topic: str) -> list[RouteTable]:
+def pulsar_routes(strategy: Strategy, steps: Sequence[Step], seed: int, topic: str) -> list[RouteTable]:
     names: dict[str, int] = {}
 
     def read(lane: Lane, bill: Bill | None) -> RouteTable:

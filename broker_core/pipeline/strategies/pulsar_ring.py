@@ -11,7 +11,7 @@ from broker_core.pulsar.selectors.consistent_hash import POINTS
 
 _POINTS = (Param("points", POINTS, 1, POINTS_MAX),)
 NAMES_SHOWN = 8
-_VERSIONS = MappingProxyType(
+VERSIONS = MappingProxyType(
     {
         "consistent_hash": "Pulsar 3.2.1 - 3.2.x",
         "consistent_hash_3_2_0": "Pulsar 3.2.0",
@@ -20,17 +20,21 @@ _VERSIONS = MappingProxyType(
 )
 
 
-def _config(strategy: Strategy, start: RouteTable) -> list[Json]:
-    lines = [
+def ring_lines(strategy: Strategy) -> list[str]:
+    """Of a broker: that Key_Shared uses a ring, and of how many points."""
+    return [
         KEY_SHARED,
         f"{USE_RING}=true",
         f"subscriptionKeySharedConsistentHashingReplicaPoints={strategy.params['points']}",
     ]
-    versions = _VERSIONS[strategy.algorithm]
+
+
+def _config(strategy: Strategy, start: RouteTable) -> list[Json]:
+    versions = VERSIONS[strategy.algorithm]
     # Without a name a client draws one at each start, and the ring is another.
     names = [f'.consumerName("{name}")' for name in start.live[:NAMES_SHOWN]]
     return [
-        config_file("broker.conf", versions, lines),
+        config_file("broker.conf", versions, ring_lines(strategy)),
         config_file("consumer (Java)", versions, ["// one fixed name for each process:", *names]),
     ]
 

@@ -26,7 +26,7 @@ export function createStrategiesStep({ onChange }) {
     const id = `${family.model}.${family.algorithm}`;
     const box = el("input", { type: "checkbox", name: "strategy", value: id, id: `pick-${id}` });
     // The server's range is called Range as well; the others are no algorithm of a lane.
-    const isNamed = /^(queue$|server_|static_|keyless$)/.test(family.algorithm);
+    const isNamed = /^(queue$|server_|static_|keyless$)|_unnamed$/.test(family.algorithm);
     const label = isNamed ? `strategy.${id}.short` : id;
     const params = family.params.map(({ name, default: usual, min, max }) =>
       el(
