@@ -9,13 +9,16 @@ import os
 import shutil
 import socket
 import threading
+from collections.abc import Mapping
 from contextlib import nullcontext
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from django.conf import settings
 
 from broker_core.events import Json
+from broker_core.pipeline.spark_conf import conf_settings, conf_words
 from dashboard.studies.engine import IsCancelled, OnProgress, OnWindows
 
 POOL = "spark.scheduler.pool"
@@ -30,21 +33,29 @@ class SparkEngine:
     any.
 
     work_dir: where Spark keeps what it spills; by default in the run folder. is_short: it is for one study of
-    a few seconds.
+    a few seconds. conf: settings of Spark beside those of SPARK_CONF, over which they win.
     """
 
-    def __init__(self, work_dir: Path | None = None, *, is_short: bool = False) -> None:
+    def __init__(
+        self,
+        work_dir: Path | None = None,
+        *,
+        is_short: bool = False,
+        conf: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         self._is_short = is_short
+        self._conf = conf
         self._work_dir = work_dir or Path(settings.RUN_DIR) / "spark"
         self._session: Any = None
         self._opening = threading.Lock()
 
     def open(self) -> Any:
         """The session; the first call, and one after Spark was lost, takes some seconds. Raises
-        SparkUnavailable with what to install."""
+        SparkUnavailable with what to install, and CommandError at SPARK_CONF for what is no setting."""
         from broker_core.pipeline.masters import master_addresses, master_check, no_master
         from broker_core.pipeline.session import spark_open
 
+        options = {**site_conf(), **self._conf}
         if self._session is None and not settings.SPARK_REMOTE:
             master_check(settings.SPARK_MASTER)
             addresses = master_addresses(settings.SPARK_MASTER)
@@ -64,6 +75,7 @@ class SparkEngine:
                 path=os.environ.get("PATH"),
                 class_archives=settings.SPARK_CLASSES,
                 is_short=self._is_short,
+                options=options,
             )
             return self._session
 
@@ -146,6 +158,11 @@ class SparkEngine:
             if stages
             else None
         )
+
+
+def site_conf() -> dict[str, str]:
+    """What SPARK_CONF says. Raises CommandError at SPARK_CONF."""
+    return conf_settings(conf_words(settings.SPARK_CONF, "SPARK_CONF"), "SPARK_CONF")
 
 
 def _answers(host: str, port: int) -> bool:

@@ -17,6 +17,7 @@ HIGHWATER_LOG_DIRS     folders of this machine whose Kafka logs may be looked at
 SPARK_MASTER           Spark of the analysis worker: local[*] by default, local[2], local-cluster[...], spark://host:port
 SPARK_REMOTE           a Spark Connect server instead: sc://host:port
 SPARK_DRIVER_MEMORY    memory of the embedded Spark (default 4g)
+SPARK_CONF             more settings of Spark, "spark.name=value" between blanks; one with blanks in quotes
 """
 
 import os
@@ -181,6 +182,7 @@ SPARK_MASTER = os.environ.get("SPARK_MASTER") or "local[*]"
 SPARK_REMOTE = os.environ.get("SPARK_REMOTE") or ""
 SPARK_CLASSES = BASE_DIR / "var" / "java"
 SPARK_DRIVER_MEMORY = os.environ.get("SPARK_DRIVER_MEMORY") or "4g"
+SPARK_CONF = os.environ.get("SPARK_CONF") or ""
 UPLOAD_BYTES_MAX = int(os.environ.get("HIGHWATER_UPLOAD_BYTES_MAX") or 200 * 10**6)
 UPLOADS_OWNER_BYTES_MAX = 5 * UPLOAD_BYTES_MAX  # all files of one visitor or program
 UPLOADS_TOTAL_BYTES_MAX = 50 * UPLOAD_BYTES_MAX  # all files of everybody

@@ -30,6 +30,7 @@ from broker_core.pipeline.java import SparkUnavailable
 from broker_core.pipeline.members import history_steps
 from broker_core.pipeline.result import result_json
 from broker_core.pipeline.sources.recognise import unusual
+from broker_core.pipeline.spark_conf import EXAMPLE, conf_settings
 from broker_core.pipeline.study import PART
 from broker_core.pipeline.study_errors import StudyFailed
 from broker_core.pipeline.study_request import study_check
@@ -48,7 +49,7 @@ from dashboard.studies.presentation import (
     unowned,
     verdict_words,
 )
-from dashboard.studies.spark import SparkEngine
+from dashboard.studies.spark import SparkEngine, site_conf
 
 WRONG_INPUT, FAILED, BY_SIGNAL = 2, 1, 128
 GROUP = "study"
@@ -128,13 +129,22 @@ class Command(BaseCommand):
             "--json", action="store_true", help="print the whole result and its advice as one JSON document"
         )
         parser.add_argument("--name", help="what the study is called")
+        parser.add_argument(
+            "--conf",
+            action="append",
+            default=[],
+            metavar="KEY=VALUE",
+            help=f"a setting of Spark, as {EXAMPLE}; may come again",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
+            site_conf()
+            conf = conf_settings(options["conf"], "--conf")
             request = study_check(request_of(options))
             self._say_read_as(request["source"])
             self._say_thinned(request)
-            result = self._run(request, options["out"], options["verbosity"])
+            result = self._run(request, options["out"], options["verbosity"], conf)
         except Refused as error:
             raise CommandError(
                 f"{typed(error.field, options)}: {error.reason}", returncode=WRONG_INPUT
@@ -172,13 +182,15 @@ class Command(BaseCommand):
                 )
             )
 
-    def _run(self, request: dict[str, Any], out: Path, verbosity: int) -> dict[str, Any]:
+    def _run(
+        self, request: dict[str, Any], out: Path, verbosity: int, conf: Mapping[str, str]
+    ) -> dict[str, Any]:
         # Only now: what is wrong with the input is said before Spark is loaded.
         from broker_core.pipeline.session import spark_kill
 
         with tempfile.TemporaryDirectory(prefix="highwater-study-", ignore_cleanup_errors=True) as work_dir:
             engine, opened = (
-                SparkEngine(Path(work_dir), is_short=_size(request["source"]) <= SHORT_BYTES),
+                SparkEngine(Path(work_dir), is_short=_size(request["source"]) <= SHORT_BYTES, conf=conf),
                 threading.Event(),
             )
 
