@@ -160,7 +160,8 @@ def test_its_tables_are_those_of_the_ring_with_the_names_that_were_drawn():
         assert [whose[table.owner_of(slot)] for table in ring] == [table.owner_of(slot) for table in shown]
 
 
-def test_a_deployment_moves_more_without_names_and_chance_is_drawn_as_with_them(tmp_path):
+def test_after_a_deployment_keys_are_back_under_fixed_names_and_elsewhere_without(tmp_path):
+    """As many move: who stops hands on its share, and who comes takes one."""
     history = {"kind": "rolling_restart", "consumers": 4, "down_s": 10}
     named, unnamed = pure_study(
         tmp_path / "case", KEYS, [NAMED, UNNAMED], history, rate=30, consumer_rate=40, is_timed=True
@@ -168,6 +169,12 @@ def test_a_deployment_moves_more_without_names_and_chance_is_drawn_as_with_them(
     assert named["totals"]["churn"] == pytest.approx(2.0), "each key goes once and comes back once"
     assert unnamed["steps"][-1]["consumers"].keys() == named["steps"][-1]["consumers"].keys()
     assert unnamed["totals"]["churn"] != named["totals"]["churn"] and unnamed["totals"]["timed_records"] > 0
+    assert unnamed["totals"]["churn"] == pytest.approx(2.0, abs=0.5)
+    for text, is_back in ((NAMED, True), (UNNAMED, False)):
+        first, *_, last = strategy_parse(text).routes(steps(history))
+        slots = range(0, 1 << 31, 9_765_432)
+        back = sum(first.owner_of(slot) == last.owner_of(slot) for slot in slots) / len(slots)
+        assert (back == 1) if is_back else (back < 0.5), "a quarter by chance"
     for each in (named, unnamed):
         luck = each["luck"]
         assert luck["of"] == "names" and luck["draws"] == 20 and luck["low"] < luck["mid"] < luck["high"]

@@ -1,6 +1,6 @@
 """Key_Shared's rings where nobody sets `consumerName`: each process draws a name when it starts, so one that restarts
-has other points on the ring, and keys that it did not have. The rule is the ring's own; only names differ. Who is there from the start may
-be called as anybody: as the consumers, so that both rings begin alike.
+has other points on the ring, and keys that it did not have. The rule is the ring's own; only names differ. The first processes are
+called as the consumers, so that both rings begin alike.
 
     c2 is "c2"  ──stops──►  its keys to the next ones  ──back, as "b91c4"──►  keys of others, hardly any of its own
 """
