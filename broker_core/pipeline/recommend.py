@@ -32,6 +32,8 @@ WEIGHT_MAX = 100
 TIE_POINTS = 2
 """Measured: over eight seeds of the sample, ten strategies, 10,260 records each, a score moved by 1.7 points
 at most (docs/analyze/measures.md)."""
+ROUNDED = 0.21
+"""So far apart may be two differences of figures that are rounded to tenths."""
 # Of what a strategy loses, a reason tells the dearest term from half a point on, the second from a quarter of
 # that, and a third from ten points.
 POINTS_TOLD, SHARE_TOLD, POINTS_THIRD, TERMS_TOLD = 0.5, 0.25, 10, 3
@@ -172,8 +174,19 @@ def _band(strategy: Json, score: float, skew: float, weights: Mapping[str, int])
 
 
 def _overlap(first: Json, other: Json) -> bool:
+    """Whether chance may turn two round. It may not where both have one draw, as two protocols of one assignor: what
+    they differ in is no luck."""
+    if _is_one_draw(first, other):
+        return False
     low, high = first["band"][0], other["band"][1]
     return bool(high >= low)
+
+
+def _is_one_draw(first: Json, other: Json) -> bool:
+    """Whether chance has drawn the skew of both alike: the same figure, in a band of the same width."""
+    mine, its = ([end - entry["score"] for end in entry["band"]] for entry in (first, other))
+    is_same = all(abs(here - there) <= ROUNDED for here, there in zip(mine, its, strict=True))
+    return bool(first["terms"]["skew"] == other["terms"]["skew"] and is_same and mine != [0, 0])
 
 
 def _entry(strategy: Json, place: int | None, score: float | None, terms: _Terms) -> Json:

@@ -222,6 +222,17 @@ def band(low, high):
     return {"of": "names", "low": low, "mid": (low + high) / 2, "high": high, "draws": 20}
 
 
+def test_two_of_one_draw_differ_by_what_they_do_and_not_by_luck():
+    """Static and dynamic members of one assignor: their shares are the same under any count of partitions."""
+    same = {"of": "partitions", "low": 1.2, "mid": 1.8, "high": 2.4, "draws": 7, "counts": [], "suits": []}
+    static = strategy("static", 1.8, 0.0, 0.0, 0.0, luck=same)
+    dynamic = strategy("dynamic", 1.8, 1.0, 0.0, 0.0, luck=same)
+    ranked = rank(result(static, dynamic))
+    assert [entry["is_best"] for entry in ranked] == [True, False] and verdict(ranked)["code"] == "ahead"
+    other = strategy("other", 1.8, 1.0, 0.0, 0.0, luck=same | {"low": 1.0, "high": 3.0})
+    assert verdict(rank(result(static, other)))["code"] == "luck"
+
+
 def test_a_lucky_draw_is_no_merit():
     """Where the scores overlap over other names or counts, the one that leads may be the other next time."""
     lucky = strategy("lucky", 1.0, 0.0, 0.0, 0.0, luck=band(1.0, 3.0))
