@@ -171,6 +171,17 @@ def test_a_new_family_is_one_file(tmp_path, monkeypatch):
     ]
 
 
+@pytest.mark.parametrize(
+    ("family", "comment"),
+    [("pulsar.consistent_hash", "//"), ("pulsar.sticky", "//"), ("kafka.static_range", "#")],
+)
+def test_of_many_consumers_the_lines_say_how_many_they_leave_out(family, comment):
+    strategy = strategy_parse(family)
+    many = history_steps(history_check({"kind": "given", "start": 11}))
+    lines = [line for part in config_lines(strategy, strategy.routes(many)[0]) for line in part["lines"]]
+    assert lines.count(f"{comment} ... and 3 more") == 1
+
+
 @pytest.mark.parametrize("family", strategies.FAMILIES)
 def test_the_lines_hold_what_the_figures_rest_on(family):
     """Numbers other than the defaults are in them; so are the names where a strategy places by names, and who assigns

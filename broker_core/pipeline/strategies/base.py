@@ -118,6 +118,19 @@ def config_file(name: str, versions: str, lines: Sequence[str]) -> Json:
     return {"file": name, "for": versions, "lines": list(lines)}
 
 
+EACH_SHOWN = 8
+
+
+def of_each(lines: Sequence[str], comment: str) -> list[str]:
+    """Lines of which there is one for each consumer: the first eight, and how many more there are.
+
+    >>> of_each(["a=1"] * 10, "#")[-2:]
+    ['a=1', '# ... and 2 more']
+    """
+    more = len(lines) - EACH_SHOWN
+    return [*lines[:EACH_SHOWN], *([f"{comment} ... and {more} more"] if more > 0 else [])]
+
+
 @dataclass(frozen=True, slots=True)
 class Family:
     """Strategies that differ only in their parameters.

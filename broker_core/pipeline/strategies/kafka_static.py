@@ -12,7 +12,7 @@ from broker_core.events import Json
 from broker_core.kafka.client.group_consumer.settings import CONSUMER
 from broker_core.lab.kafka.options import CLUSTER_OF_ONE, KAFKA_SETTINGS
 from broker_core.lab.kafka.server_rules import SERVER_RULES
-from broker_core.pipeline.strategies.base import Family, Param, RouteTable, Strategy, config_file
+from broker_core.pipeline.strategies.base import Family, Param, RouteTable, Strategy, config_file, of_each
 from broker_core.pipeline.strategies.kafka import (
     assignor_line,
     assignor_start,
@@ -22,7 +22,6 @@ from broker_core.pipeline.strategies.kafka import (
 from broker_core.pipeline.strategies.kafka_server import server_lines, server_start
 from broker_core.pipeline.strategies.partitions import PARTITIONS
 
-IDS_SHOWN = 8
 _SESSION = next(each for each in KAFKA_SETTINGS if each.name == "session_timeout_ms")
 SESSION = Param("session_s", _SESSION.default // 1_000, _SESSION.low // 1_000, _SESSION.high // 1_000)
 """How long a member may be away, in seconds."""
@@ -33,7 +32,7 @@ BROKER_RULE = "server_uniform"
 def _instance_lines(start: RouteTable) -> list[str]:
     return [
         "# one fixed id for each process:",
-        *(f"group.instance.id={name}" for name in start.live[:IDS_SHOWN]),
+        *of_each([f"group.instance.id={name}" for name in start.live], "#"),
     ]
 
 

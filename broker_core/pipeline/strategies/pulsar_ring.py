@@ -4,13 +4,12 @@
 from types import MappingProxyType
 
 from broker_core.events import Json
-from broker_core.pipeline.strategies.base import Param, RouteTable, Strategy, config_file
+from broker_core.pipeline.strategies.base import Param, RouteTable, Strategy, config_file, of_each
 from broker_core.pipeline.strategies.pulsar import KEY_SHARED, USE_RING, pulsar_family
 from broker_core.pulsar.selectors import POINTS_MAX
 from broker_core.pulsar.selectors.consistent_hash import POINTS
 
 _POINTS = (Param("points", POINTS, 1, POINTS_MAX),)
-NAMES_SHOWN = 8
 VERSIONS = MappingProxyType(
     {
         "consistent_hash": "Pulsar 3.2.1 - 3.2.x",
@@ -32,7 +31,7 @@ def ring_lines(strategy: Strategy) -> list[str]:
 def _config(strategy: Strategy, start: RouteTable) -> list[Json]:
     versions = VERSIONS[strategy.algorithm]
     # Without a name a client draws one at each start, and the ring is another.
-    names = [f'.consumerName("{name}")' for name in start.live[:NAMES_SHOWN]]
+    names = of_each([f'.consumerName("{name}")' for name in start.live], "//")
     return [
         config_file("broker.conf", versions, ring_lines(strategy)),
         config_file("consumer (Java)", versions, ["// one fixed name for each process:", *names]),

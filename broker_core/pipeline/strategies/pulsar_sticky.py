@@ -2,10 +2,8 @@
 does in the lab."""
 
 from broker_core.events import Json
-from broker_core.pipeline.strategies.base import RouteTable, Strategy, config_file
+from broker_core.pipeline.strategies.base import RouteTable, Strategy, config_file, of_each
 from broker_core.pipeline.strategies.pulsar import pulsar_family
-
-_SHOWN_MAX = 8
 
 
 def _config(_: Strategy, start: RouteTable) -> list[Json]:
@@ -17,10 +15,11 @@ def _config(_: Strategy, start: RouteTable) -> list[Json]:
             ranges.setdefault(start.names[owner], []).append(f"Range.of({low}, {bound})")
         low = bound + 1
     lines = ["// subscriptionType(SubscriptionType.Key_Shared), and for each consumer:"]
-    lines += [
+    each = [
         f".keySharedPolicy(KeySharedPolicy.stickyHashRange().ranges({', '.join(mine)}))  // {name}"
-        for name, mine in list(ranges.items())[:_SHOWN_MAX]
+        for name, mine in ranges.items()
     ]
+    lines += of_each(each, "//")
     return [config_file("consumer (Java)", "Pulsar 3.2", lines)]
 
 
