@@ -1,5 +1,4 @@
-"""Groups records by key within a task, before Spark groups what the tasks found: Arrow batches in, counted
-keys out.
+"""Groups records by key within a task: Arrow batches in, tables of counted keys out.
 
 A task holds a bounded number of keys; when there are more it hands on what it has and starts again, so a key
 may come several times from one task. Exact whatever the keys are.
@@ -10,9 +9,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from broker_core.hashing.columns import murmur3_column
+from broker_core.pipeline.strategies.base import Int64s
 
 Batches = Iterable[pa.RecordBatch]
 
@@ -20,10 +18,6 @@ PENDING_ROWS = 1 << 21
 PENDING_BYTES = 64 << 20
 HELD_KEYS = 1 << 20
 HELD_BYTES = 128 << 20
-BATCH_ROWS = 16_384
-BATCH_BYTES = 16 << 20
-COUNTED_SQL = "key binary, place int, records bigint, bytes bigint"
-DIFFERENT_SQL = "keys_there bigint, different bigint"
 COUNTED_SCHEMA = pa.schema(
     [("key", pa.binary()), ("place", pa.int32()), ("records", pa.int64()), ("bytes", pa.int64())]
 )
@@ -34,15 +28,14 @@ def count_by_key(
     held_keys: int = HELD_KEYS,
     pending_rows: int = PENDING_ROWS,
     held_bytes: int = HELD_BYTES,
-) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
-    """For mapInArrow over (key binary, bytes bigint, and where there are `ats` ordinal bigint).
+) -> Callable[[Batches], Iterator[Any]]:
+    """Of batches with key binary, bytes bigint, and where there are `ats` ordinal bigint: tables of COUNTED_SCHEMA.
 
     ats: ascending; a record's place is how many of them are at or below its ordinal. held_keys, held_bytes:
-    how many a task holds.
-    pending_rows: how many it takes in before it groups them.
+    how many a task holds. pending_rows: how many it takes in before it groups them.
     """
 
-    def run(batches: Batches) -> Iterator[pa.RecordBatch]:
+    def run(batches: Batches) -> Iterator[Any]:
         held = COUNTED_SCHEMA.empty_table()
         pending: list[pa.RecordBatch] = []
         rows = size = 0
@@ -54,21 +47,14 @@ def count_by_key(
                 held = grouped([held, pa.Table.from_batches(pending)])
                 pending, rows, size = [], 0, 0
                 if held.num_rows >= held_keys or held.nbytes >= held_bytes:
-                    yield from _batches(held)
+                    yield held
                     held = COUNTED_SCHEMA.empty_table()
-        yield from _batches(grouped([held, pa.Table.from_batches(pending, COUNTED_SCHEMA)]))
+        if pending:
+            held = grouped([held, pa.Table.from_batches(pending)])
+        if held.num_rows:
+            yield held
 
     return run
-
-
-def count_different(batches: Batches) -> Iterator[pa.RecordBatch]:
-    """mapInArrow over (key binary): how many of a task's records have a key, and how many different ones
-    these are. For samples: their hashes are held, and nobody minds two keys of one hash."""
-    found = [pa.array(murmur3_column(batch.column("key").drop_null())) for batch in batches]
-    hashes = pa.chunked_array(found, pa.uint32())
-    yield pa.RecordBatch.from_pydict(
-        {"keys_there": [len(hashes)], "different": [pc.count_distinct(hashes).as_py()]}
-    )
 
 
 def _each(batch: pa.RecordBatch, ats: Sequence[int]) -> pa.RecordBatch:
@@ -86,19 +72,26 @@ def _each(batch: pa.RecordBatch, ats: Sequence[int]) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(columns, schema=COUNTED_SCHEMA)
 
 
-def _batches(table: Any) -> list[pa.RecordBatch]:
-    """The rows in batches of BATCH_ROWS or, with long keys, of about BATCH_BYTES."""
-    row_bytes = table.nbytes // max(1, table.num_rows)
-    batches: list[pa.RecordBatch] = table.to_batches(
-        max(1, min(BATCH_ROWS, BATCH_BYTES // max(1, row_bytes)))
-    )
-    return batches
-
-
-def grouped(tables: list[Any]) -> Any:
+def grouped(tables: Sequence[Any]) -> Any:
     """Rows of the same key and place as one. In this thread: the cores are those of Spark's tasks."""
-    whole = pa.concat_tables(tables)
-    summed = whole.group_by(["key", "place"], use_threads=False).aggregate(
-        [("records", "sum"), ("bytes", "sum")]
-    )
-    return summed.rename_columns(COUNTED_SCHEMA.names).combine_chunks()
+    return _summed(pa.concat_tables(tables), ["key", "place"]).combine_chunks()
+
+
+def by_key(counted: Any) -> Any:
+    """Rows of the same key as one: (key, records, bytes)."""
+    return _summed(counted, ["key"]).combine_chunks()
+
+
+def _summed(whole: Any, keys: list[str]) -> Any:
+    summed = whole.group_by(keys, use_threads=False).aggregate([("records", "sum"), ("bytes", "sum")])
+    return summed.rename_columns([*keys, "records", "bytes"])
+
+
+def first_of_keys(keys: Any, places: Int64s) -> Int64s:
+    """1 where a row is of the first stretch in which its key comes, else 0. keys: an array, null for no key;
+    no row comes twice."""
+    codes = keys.dictionary_encode().indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64) + 1
+    first = np.full(int(codes.max(initial=0)) + 1, np.iinfo(np.int64).max)
+    np.minimum.at(first, codes, places)
+    is_first: Int64s = (places == first[codes]).astype(np.int64)
+    return is_first

@@ -4,7 +4,7 @@
     steps.parquet       a row for each strategy and step: the columns of the measures
     strategies.parquet  a row for each strategy: the totals
     lag.parquet         a row for each strategy, step and moment: records that wait
-    hot_keys.parquet    the most frequent keys (of a long one its beginning), with their error and their owner under each strategy after the
+    hot_keys.parquet    the most frequent keys (of a long one its beginning), with their owner under each strategy after the
                         last step
     bad_rows.parquet    rows of the source that could not be read
     sample.json         the keys of the timed runs as a workload of the lab
@@ -73,7 +73,6 @@ def table_schemas(strategy_ids: Sequence[str]) -> Mapping[str, Any]:
             ("key_hex", texts),
             ("key_bytes", whole),
             ("records", whole),
-            ("error", whole),
             ("share", number),
             *((OWNER + name, texts) for name in strategy_ids),
         ],

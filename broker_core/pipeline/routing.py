@@ -1,33 +1,26 @@
 """Routes a workload through all strategies at once, in Spark: who gets what in each step, and what each step
 moves.
 
-    records ─keys repeat──► grouped in the task, then by Spark ──► mapInArrow: hash, count by unit ──► sum ──► (driver) × owners in each step
-            └keys distinct─► hash, count, prints by shard in the task ──► mapInArrow: keys seen twice ─┘
-
-The first of these runs in the tasks that read the records (`Workload.map_in_arrow`); of records that Spark
-reads, Spark does all grouping.
+    one pass (one_pass.py): counts by unit, all strategies ──► (driver) × owners in each step
 
 A unit (`units.py`) is a piece of a hash space that has one owner in every step, so one count per unit answers
 for all steps, and the work per key does not grow with the history. Maps of units travel with the task;
 executors need the core, numpy, numba and pyarrow, and what the lab needs (`timed_tasks.py`); no Django.
-All numbers are exact, but see `route_tasks.py` for keys that agree in 96 bits, and `keyless.py` for records
-without a key.
-Memory: a task holds its counters and one batch of keys; the driver a row per unit. All jobs run in the
-caller's thread, so a job group that it has set cancels them.
+All numbers are exact, but see `keyless.py` for records without a key.
+Memory: the driver holds a row per unit. All jobs run in the caller's thread, so a job group that it has set
+cancels them.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from broker_core.pipeline import group_tasks, keyless, route_tasks
-from broker_core.pipeline.one_pass import first_of_keys
+from broker_core.pipeline import keyless, route_tasks
+from broker_core.pipeline.one_pass import OnePass, one_pass
 from broker_core.pipeline.sources.workload import Workload
 from broker_core.pipeline.strategies.base import (
     DEFAULT_SEED,
@@ -43,10 +36,6 @@ from broker_core.pipeline.units import ONE_UNIT, UnitMap, unit_map
 OWNERS_MAX = 1 << 24
 """Owners of units in steps that are worked out together, 32 MB; beyond it a strategy gets units of its
 own."""
-ROWS_AT_ONCE = 65_536
-DISTINCT_SHARE = 0.987
-"""Of a sample's keys: where more of them are different, grouping would save too little. With evenly drawn
-keys this is at 2.5 million keys."""
 
 
 @dataclass(frozen=True)
@@ -79,8 +68,8 @@ class RouteCounts:
 
     records, bytes: of the workload. keys: different keys, the empty one among them. no_key, no_key_bytes,
     empty_key: records.
-    keyless_exact: whether records without a key are where the lab puts them, in every strategy. path:
-    "grouped" or "distinct".
+    keyless_exact: whether records without a key are where the lab puts them, in every strategy. found: what else the
+    pass over the records found.
     """
 
     records: int
@@ -90,7 +79,7 @@ class RouteCounts:
     no_key_bytes: int
     empty_key: int
     keyless_exact: bool
-    path: str
+    found: OnePass
     strategies: list[StrategyCounts]
 
 
@@ -101,28 +90,18 @@ def route_counts(
     *,
     seed: int = DEFAULT_SEED,
     topic: str = DEFAULT_TOPIC,
-    grouped: bool | None = None,
-    counted: Sequence[Any] | None = None,
+    bad_kept: int = 0,
 ) -> RouteCounts:
     """Count everything. workload: with ordinals where changes have an `at`; with them keyless records are
-    placed one by one. seed, topic: of the lab that this is compared with. grouped: which way; None: by a
-    sample. counted: the records grouped by key and stretch already, tables of COUNTED_SCHEMA: then only what
-    depends on their order is asked of Spark.
+    placed one by one. seed, topic: of the lab that this is compared with. bad_kept: how many bad rows to bring along.
 
     Raises CommandError where a lane refuses a change of the history.
     """
     tables = [strategy.routes(steps, seed=seed, topic=topic) for strategy in strategies]
     plan = _plan(strategies, tables)
     ats = sorted({step.at for step in steps[1:] if step.at is not None})
-    if grouped is None:
-        grouped = counted is not None or bool(ats) or _keys_repeat(workload)
-    path = "grouped" if grouped or ats else "distinct"
-    if counted is not None:
-        counts, odd = _counted(counted, plan.maps, len(ats) + 1)
-    else:
-        counts, odd = (
-            _grouped(workload, plan.maps, ats) if path == "grouped" else _distinct(workload, plan.maps)
-        )
+    found = one_pass(workload, plan.maps, ats, bad_kept)
+    counts, odd = found.counts, found.odd
     sequence = _keyless_sequence(workload.records, ats, int(odd[0, :, 1].sum()), strategies)
     until, before = _places(steps, ats)
     out: list[StrategyCounts] = []
@@ -143,7 +122,7 @@ def route_counts(
         no_key_bytes=no_key_bytes,
         empty_key=int(odd[1, :, 1].sum()),
         keyless_exact=no_key == 0 or sequence is not None or not _needs_order(strategies),
-        path=path,
+        found=found,
         strategies=out,
     )
 
@@ -225,89 +204,11 @@ def _of_one_rule(strategies: Sequence[Strategy], tables: Sequence[list[RouteTabl
     return [group for same in groups.values() for group in same if group]
 
 
-def _keys_repeat(workload: Workload) -> bool:
-    """Whether grouping by key will shrink the workload, by the share of different keys among the first ones
-    of some tasks."""
-    sampled = workload.sample_in_arrow(("key",), group_tasks.count_different, group_tasks.DIFFERENT_SQL)
-    batches = sampled.collect()
-    different, keys = (sum(batch[column] for batch in batches) for column in ("different", "keys_there"))
-    return bool(different <= DISTINCT_SHARE * keys)
-
-
 def _place(ats: Sequence[int]) -> Column:
     """The stretch that a record is in: how many changes come at or before it."""
     if not ats:
         return F.lit(0)
     return F.size(F.filter(F.array(*(F.lit(at) for at in ats)), lambda at: at <= F.col("ordinal")))
-
-
-def _grouped(workload: Workload, maps: Sequence[UnitMap], ats: Sequence[int]) -> tuple[list[Int64s], Int64s]:
-    if (
-        workload.reading is None
-    ):  # what Spark reads it groups itself: every row would have to pass to Python first
-        found = workload.records.select(
-            "key", _place(ats).cast("int").alias("place"), F.lit(1).alias("records"), "bytes"
-        )
-    else:
-        columns = ("key", "bytes", "ordinal") if ats else ("key", "bytes")
-        found = workload.map_in_arrow(columns, group_tasks.count_by_key(ats), group_tasks.COUNTED_SQL)
-    summed = (F.sum("records").alias("records"), F.sum("bytes").alias("bytes"))
-    if ats:
-        rows = found.groupBy("key", "place").agg(*summed)
-        is_first = (F.col("place") == F.min("place").over(Window.partitionBy("key"))).cast("bigint")
-    else:
-        rows = found.groupBy("key").agg(*summed).withColumn("place", F.lit(0))
-        is_first = F.lit(1).cast("bigint")
-    rows = rows.select("key", "place", is_first.alias("is_first"), "records", "bytes")
-    places = len(ats) + 1
-    return _collected(
-        rows.mapInArrow(route_tasks.count_grouped(maps, places), route_tasks.COUNTS_SQL), maps, places
-    )
-
-
-def _counted(counted: Sequence[Any], maps: Sequence[UnitMap], places: int) -> tuple[list[Int64s], Int64s]:
-    """What `_grouped` finds, from what the tasks grouped: the rows of a key and stretch summed over the
-    tasks, then counted by unit."""
-    whole = group_tasks.grouped([group_tasks.COUNTED_SCHEMA.empty_table(), *counted])
-    keys, place = whole["key"].combine_chunks(), whole["place"].to_numpy().astype(np.int64)
-    columns = [keys, whole["place"], pa.array(first_of_keys(keys, place)), whole["records"], whole["bytes"]]
-    rows = pa.Table.from_arrays(columns, names=["key", "place", "is_first", "records", "bytes"])
-    batches = route_tasks.count_grouped(maps, places)(rows.to_batches(ROWS_AT_ONCE))
-    return _arrays(pa.Table.from_batches(batches, route_tasks.COUNTS_SCHEMA), maps, places)
-
-
-def _distinct(workload: Workload, maps: Sequence[UnitMap]) -> tuple[list[Int64s], Int64s]:
-    shards = workload.map_in_arrow(("key", "bytes"), route_tasks.count_rows(maps), route_tasks.SHARDS_SQL)
-    in_order = shards.repartition("shard").sortWithinPartitions("shard")
-    return _collected(in_order.mapInArrow(route_tasks.count_shards(maps), route_tasks.COUNTS_SQL), maps, 1)
-
-
-def _collected(counted: DataFrame, maps: Sequence[UnitMap], places: int) -> tuple[list[Int64s], Int64s]:
-    return _arrays(
-        counted.groupBy("map", "unit")
-        .agg(*(F.sum(name).alias(name) for name in ("keys", "records", "bytes")))
-        .toArrow(),
-        maps,
-        places,
-    )
-
-
-def _arrays(rows: Any, maps: Sequence[UnitMap], places: int) -> tuple[list[Int64s], Int64s]:
-    """counts[map][place, unit, (keys, records, bytes)], and the same of records without key [0], with an
-    empty one [1]. rows: of COUNTS_SCHEMA, none of a map and unit twice."""
-    numbers = np.stack(
-        [rows.column(name).to_numpy() for name in ("keys", "records", "bytes")], axis=1
-    ).astype(np.int64)
-    which, at = rows.column("map").to_numpy(), rows.column("unit").to_numpy()
-    counts = [np.zeros((places * units.count, 3), np.int64) for units in maps]
-    for number, array in enumerate(counts):
-        mine = which == number
-        array[at[mine]] = numbers[mine]
-    odd = np.zeros((2, places, 3), np.int64)
-    for row, number in enumerate((route_tasks.NO_KEY, route_tasks.EMPTY_KEY)):
-        mine = which == number
-        odd[row, at[mine]] = numbers[mine]
-    return [array.reshape(places, -1, 3) for array in counts], odd
 
 
 def _needs_order(strategies: Sequence[Strategy]) -> bool:

@@ -11,7 +11,6 @@ tables are written aside, moved into place, and the manifest comes last.
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,10 +22,8 @@ from broker_core.events import Json
 from broker_core.lab.workload.base import Workload
 from broker_core.lab.workload.weighted_keys import KEY_BYTES_MAX, KeysWorkload
 from broker_core.pipeline import result
-from broker_core.pipeline.hot_keys import counted_profile, key_profile
 from broker_core.pipeline.members import STOP, Step, has_records, history_steps
-from broker_core.pipeline.one_pass import OnePass, one_pass
-from broker_core.pipeline.sources.problems import SUMMARY_SCHEMA, Problems, summed_up
+from broker_core.pipeline.sources.problems import Problems
 from broker_core.pipeline.sources.rows import BAD_SIZE, BAD_TIME
 from broker_core.pipeline.strategies import Strategy, strategies_parse
 from broker_core.pipeline.study_errors import IsCancelled, StudyCancelled, StudyFailed, explained
@@ -47,8 +44,6 @@ __all__ = ["StudyCancelled", "StudyFailed", "study_check", "study_run"]
 BAD_ROWS_KEPT = 1_000
 BAD_TEXT_CHARACTERS = 80
 PART = ".part"
-_FILES = ("csv", "jsonl", "parquet")
-_MADE_UP = ("zipf", "uniform")
 
 OnProgress = Callable[[Json], None]
 
@@ -139,35 +134,20 @@ class _Run:
             self.spark, request["source"], ordinals=has_records(steps), counter=self.counter
         )
         records = workload.records
-        ats = sorted({step.at for step in steps[1:] if step.at is not None})
         self.reading("grouping")
-        once = one_pass(workload, ats, BAD_ROWS_KEPT)
-        if once is not None:
-            profile = counted_profile(once.by_key())
-            self.at("routing")
-            counts = route_counts(
-                workload,
-                strategies,
-                steps,
-                seed=request["seed"],
-                topic=request["topic"],
-                counted=once.counted,
-            )
-        else:
-            profile = key_profile(workload)
-            self.reading("routing")
-            counts = route_counts(workload, strategies, steps, seed=request["seed"], topic=request["topic"])
+        counts = route_counts(
+            workload, strategies, steps, seed=request["seed"], topic=request["topic"], bad_kept=BAD_ROWS_KEPT
+        )
         self.rows = counts.records
         self.at("routing", 1)
-        problems = once.problems if once is not None else _problems(workload.bad)
+        found = counts.found
+        profile, problems = found.profile, found.problems
         _refuse_unread(problems, counts.records)
         _check_places(steps, counts.records, request["history"]["kind"])
-        first_us, last_us = _times(records, request["source"], once)
         sample = sampled_workload(
             profile.sample(counts.records, counts.no_key), request["service"]["rate"], request["seed"]
         )
-        key_bytes_max = None if once is None else once.key_bytes_max
-        timed, timed_sample = self.timed(strategies, steps, records, counts, sample, key_bytes_max)
+        timed, timed_sample = self.timed(strategies, steps, records, counts, sample)
         self.at("writing")
         tables, described = study_tables(
             counts,
@@ -190,8 +170,8 @@ class _Run:
                 "bytes": counts.bytes,
                 "bad_rows": problems.set_aside,
                 "problems": problems.to_json(),
-                "first_at_us": first_us,
-                "last_at_us": last_us,
+                "first_at_us": found.first_us,
+                "last_at_us": found.last_us,
                 "keyless_exact": counts.keyless_exact,
             },
             "steps": [step.to_json() for step in steps],
@@ -214,14 +194,12 @@ class _Run:
         records: "DataFrame",
         counts: "RouteCounts",
         sample: KeysWorkload,
-        key_bytes_max: int | None,
     ) -> tuple[list[list[TimedStep]], Json]:
-        """The timed runs of all strategies, and what they ran on. key_bytes_max: of the longest key, None if
-        nobody has looked yet."""
+        """The timed runs of all strategies, and what they ran on."""
         from broker_core.pipeline.session import row_counter
 
         seed = self.request["seed"]
-        workload, table = self.timed_records(steps, records, counts, sample, key_bytes_max)
+        workload, table = self.timed_records(steps, records, counts, sample)
         counter = row_counter(self.spark)
         self.at("lab", 0, len(strategies), done_now=None if counter is None else lambda: counter.value)
         topic, mean = self.request["topic"], counts.bytes // max(1, counts.records)
@@ -243,16 +221,15 @@ class _Run:
         records: "DataFrame",
         counts: "RouteCounts",
         sample: KeysWorkload,
-        key_bytes_max: int | None,
     ) -> tuple[Workload, Timetable]:
         """The very records, if the history names them and they are few enough; else a sample of their
         keys."""
         service = self.request["service"]
         rate, consumer_rate, records_max = service["rate"], service["consumer_rate"], service["records_max"]
-        if has_records(steps) and counts.records <= records_max:
-            sequence = _sequence(records, rate, key_bytes_max)
-            if sequence is not None:
-                return sequence, timetable_at_records(steps, sequence, counts.records, consumer_rate)
+        is_short = counts.records <= records_max and counts.found.key_bytes_max <= KEY_BYTES_MAX
+        if has_records(steps) and is_short:
+            sequence = _sequence(records, rate)
+            return sequence, timetable_at_records(steps, sequence, counts.records, consumer_rate)
         table = timetable(steps, rate, consumer_rate, records_max)
         return sampled_workload_at(sample, table.rate), table
 
@@ -262,14 +239,8 @@ def sampled_workload_at(sample: KeysWorkload, rate: int) -> KeysWorkload:
     return KeysWorkload(rate, sample.seed, sample.name, sample.weighted, sample.keyless)
 
 
-def _sequence(records: "DataFrame", rate: int, key_bytes_max: int | None) -> SequenceWorkload | None:
-    """All records in their order; None where a key is too long for a lab."""
-    from pyspark.sql import functions as f
-
-    if key_bytes_max is None:
-        key_bytes_max = records.agg(f.max(f.length("key"))).collect()[0][0] or 0
-    if key_bytes_max > KEY_BYTES_MAX:
-        return None
+def _sequence(records: "DataFrame", rate: int) -> SequenceWorkload:
+    """All records in their order."""
     # They are few: sorted here, not by Spark, which would read them twice for it.
     table = records.select("ordinal", "key", "bytes").toArrow().sort_by("ordinal")
     encoded = table["key"].combine_chunks().dictionary_encode()
@@ -278,15 +249,6 @@ def _sequence(records: "DataFrame", rate: int, key_bytes_max: int | None) -> Seq
     return SequenceWorkload(
         rate, [bytes(key) for key in encoded.dictionary.to_pylist()], codes, sizes, ends=True
     )
-
-
-def _problems(bad: "DataFrame | None") -> Problems:
-    """What there is to say of the rows of a source."""
-    problems = Problems(BAD_ROWS_KEPT)
-    if bad is not None:
-        rows = bad.mapInArrow(partial(summed_up, BAD_ROWS_KEPT), SUMMARY_SCHEMA).collect()
-        problems.join_summary(row.asDict() for row in rows)
-    return problems
 
 
 def _refuse_unread(problems: Problems, records: int) -> None:
@@ -329,15 +291,3 @@ def _check_places(steps: Sequence[Step], records: int, kind: str) -> None:
             at=late.at,
             records=records,
         )
-
-
-def _times(records: "DataFrame", source: Json, once: OnePass | None) -> tuple[int | None, int | None]:
-    """The first and the last event time, where the source has times; otherwise it runs no job."""
-    from pyspark.sql import functions as f
-
-    if source["kind"] in _MADE_UP or (source["kind"] in _FILES and not source["time"]):
-        return None, None
-    if once is not None:
-        return once.first_us, once.last_us
-    row = records.agg(f.min("at_us"), f.max("at_us")).collect()[0]
-    return row[0], row[1]

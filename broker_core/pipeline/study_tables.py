@@ -249,7 +249,6 @@ def _hot_key_rows(counts: "RouteCounts", profile: KeyProfile) -> list[Json]:
                 "key_hex": hot.key[:KEY_SHOWN_BYTES].hex(),
                 "key_bytes": len(hot.key),
                 "records": hot.records,
-                "error": hot.error,
                 "share": hot.records / counts.records,
                 **owners,
             }

@@ -316,8 +316,6 @@ STUDY = {
     "keys.none": _("no key"),
     "keys.empty": _("empty key"),
     "keys.sub": _("The hottest key is {share} of all."),
-    "keys.error": _("The counts are approximate: each shows the least and the most that it can be."),
-    "keys.error_column": _("undercounted by at most"),
     "keys.key": _("key"),
     "keys.records": _("records"),
     "keys.share": _("share"),

@@ -58,7 +58,7 @@ def _routed(spark: SparkSession, path: str, name: str, number: str, bar: int) ->
 
     (peer, peer_cpu), (mine, mine_cpu) = in_turn([histogram, ours], REPEATS)
     note = (
-        f"{KEYS:,} records, {counts[-1].keys:,} keys, {len(strategies)} strategies, {counts[-1].path}: "
+        f"{KEYS:,} records, {counts[-1].keys:,} keys, {len(strategies)} strategies: "
         f"{mine:.1f} s, histogram {peer:.1f} s"
     )
     note += f"; CPU {mine_cpu:.1f} s, {peer_cpu:.1f} s: {mine_cpu / peer_cpu:.3g} times"

@@ -1,11 +1,10 @@
 """A study without Spark: keys with their counts, through the pipeline's own routing, timed runs and tables, to the
 result that `result_json` reads."""
 
+import numpy as np
 import pyarrow as pa
 
 from broker_core.lab.workload.weighted_keys import KeysWorkload
-from broker_core.pipeline.group_tasks import COUNTED_SCHEMA
-from broker_core.pipeline.hot_keys import HotKey, KeyProfile
 from broker_core.pipeline.members import history_check, history_steps
 from broker_core.pipeline.result import VERSION, result_json, write_result
 from broker_core.pipeline.routing import route_counts
@@ -18,10 +17,23 @@ from broker_core.pipeline.timed_tasks import run_of
 RECORD_BYTES = 1_000
 
 
-class Counted:
-    """A workload whose keys are counted already: nothing of it is read."""
+class Alone:
+    """A workload of one task, which runs here: no record of it passes through Spark. counts: of each key."""
 
-    records = None
+    records, bad, tasks = None, None, 1
+
+    def __init__(self, counts):
+        self.reading, self._counts = self, counts
+
+    def both_in_arrow(self, work, _schema):
+        keys = pa.array([key.encode() for key, _ in self._counts], pa.binary())
+        which = np.repeat(np.arange(len(keys)), [count for _, count in self._counts])
+        batch = pa.record_batch({"key": keys.take(which), "bytes": np.full(len(which), RECORD_BYTES)})
+        self._made = pa.Table.from_batches(work(0, [batch]))
+        return self
+
+    def toArrow(self):
+        return self._made
 
 
 def pure_study(folder, keys, strategies, history, *, rate=None, consumer_rate=None, is_timed=False):
@@ -36,17 +48,8 @@ def pure_study(folder, keys, strategies, history, *, rate=None, consumer_rate=No
         }
     )
     steps, chosen = history_steps(history_check(history)), strategies_parse(strategies)
-    hottest = sorted(keys, key=lambda pair: (-pair[1], pair[0]))
-    profile = KeyProfile([HotKey(key.encode(), count, 0) for key, count in hottest[:1_000]], [])
-    columns = [
-        [key.encode() for key, _ in keys],
-        [0] * len(keys),
-        [count for _, count in keys],
-        [count * RECORD_BYTES for _, count in keys],
-    ]
-    counted = pa.table(dict(zip(COUNTED_SCHEMA.names, columns, strict=True)), schema=COUNTED_SCHEMA)
     known = {"seed": request["seed"], "topic": request["topic"]}
-    counts = route_counts(Counted(), chosen, steps, counted=[counted], **known)
+    counts = route_counts(Alone(keys), chosen, steps, **known)
     asked = request["service"]
     table = timetable(steps, asked["rate"], asked["consumer_rate"], asked["records_max"])
     workload = KeysWorkload(
@@ -62,7 +65,7 @@ def pure_study(folder, keys, strategies, history, *, rate=None, consumer_rate=No
         else None
         for run in runs
     ]
-    tables, described = study_tables(counts, steps, timed, profile, is_exact=False, **known)
+    tables, described = study_tables(counts, steps, timed, counts.found.profile, is_exact=False, **known)
     manifest = {
         "version": VERSION,
         "name": "case",

@@ -49,13 +49,13 @@ import os, sys
 from pathlib import Path
 import django
 django.setup()
-from broker_core.pipeline import one_pass, strategies
+from broker_core.pipeline import strategies
 from broker_core.pipeline.session import spark_open, spark_stop
 from dashboard.studies import preparation
 from dashboard.studies.preparation import prepare
 folder = Path(sys.argv[1])
 two, listed = strategies.strategies_offered()[:2], preparation._studies
-strategies.strategies_offered, one_pass.TASKS_MAX = lambda: two, 2
+strategies.strategies_offered = lambda: two
 def first_classes(work, classes):
     # The studies list 15,000 classes, and Java packs them for a minute of processor time.
     path = listed(work, classes)

@@ -11,7 +11,7 @@ from broker_core.pipeline.members import history_check, history_steps
 from broker_core.pipeline.strategies import FAMILIES, strategy_parse
 
 KEYS = [(f"key-{number}".encode(), 12_000 // number) for number in range(1, 201)]
-PROFILE = KeyProfile([HotKey(key, count, 0) for key, count in KEYS], [])
+PROFILE = KeyProfile([HotKey(key, count) for key, count in KEYS], [])
 RECORDS = sum(count for _, count in KEYS)
 MEMBERS = tuple(f"c{number}" for number in range(1, 9))
 STEPS = history_steps(history_check({"kind": "given", "start": 8}))

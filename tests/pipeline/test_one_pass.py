@@ -1,5 +1,4 @@
-"""A small workload takes one Spark job, and its result is to the byte what the way of the large ones
-finds."""
+"""A workload is read once, in one Spark job, and its result is the same to the byte however it is cut."""
 
 import random
 from functools import partial
@@ -10,7 +9,7 @@ import pytest
 from pyspark.sql import functions as f
 
 from broker_core.hashing.xxhash64 import xxhash64_column
-from broker_core.pipeline import one_pass
+from broker_core.pipeline.group_tasks import count_by_key, first_of_keys
 from broker_core.pipeline.sources import read
 from broker_core.pipeline.sources.files import cut
 from broker_core.pipeline.study import study_check, study_run
@@ -55,19 +54,29 @@ def study(spark, path, out, history=GIVEN, **source):
 
 
 @pytest.mark.parametrize("history", [GIVEN, AT], ids=["whole", "at records"])
-@pytest.mark.parametrize("limit", ["TASKS_MAX", "KEPT_BYTES"])
-def test_both_ways_write_the_same_bytes(spark, files, tmp_path, monkeypatch, history, limit):
+def test_however_a_workload_is_cut_its_result_is_the_same_to_the_byte(
+    spark, files, tmp_path, monkeypatch, history
+):
+    """One task does all; several hand the shards of their keys to one another."""
     columns = {"time": "at", "size": "size"}
-    small = study(spark, files, tmp_path / "small", history, **columns)
-    asked = []
-    monkeypatch.setattr(one_pass, limit, 0)
-    monkeypatch.setattr(
-        "broker_core.pipeline.study.one_pass",
-        lambda *given: asked.append(one_pass.one_pass(*given)) or asked[-1],
+    together = tmp_path / "together.csv"
+    together.write_text(
+        "customer,at,size\n"
+        + "".join(file.read_text().partition("\n")[2] for file in sorted(files.iterdir()))
     )
-    large = study(spark, files, tmp_path / "large", history, **columns)
-    assert asked == [None]
-    assert small == large and len(small) == 8
+    alone = study(spark, together, tmp_path / "alone", history, **columns)
+    monkeypatch.setattr(read, "cut", partial(cut, part_bytes=9_000))
+    monkeypatch.setattr("broker_core.pipeline.one_pass.SHARDS_MIN", 4)
+    cut_up = study(spark, together, tmp_path / "cut up", history, **columns)
+    assert alone == cut_up and len(alone) == 8
+
+
+def test_a_task_that_hands_its_keys_on_early_changes_nothing(spark, files, tmp_path, monkeypatch):
+    whole = study(spark, files / "0.csv", tmp_path / "whole")
+    monkeypatch.setattr(
+        "broker_core.pipeline.one_pass.count_by_key", partial(count_by_key, held_keys=50, pending_rows=60)
+    )
+    assert study(spark, files / "0.csv", tmp_path / "early") == whole
 
 
 def test_one_row_takes_one_job_and_its_timed_runs_another(spark, tmp_path):
@@ -105,7 +114,5 @@ def test_mix_of_a_key_is_sparks(spark):
 def test_first_of_keys_is_where_a_key_comes_first():
     keys = pa.array([b"a", b"b", b"a", None, b"b", None], pa.binary())
     places = pa.array([1, 0, 0, 2, 3, 1]).to_numpy()
-    assert one_pass.first_of_keys(keys, places).tolist() == [0, 1, 1, 0, 0, 1]
-    assert (
-        one_pass.first_of_keys(pa.array([], pa.binary()), pa.array([], pa.int64()).to_numpy()).tolist() == []
-    )
+    assert first_of_keys(keys, places).tolist() == [0, 1, 1, 0, 0, 1]
+    assert first_of_keys(pa.array([], pa.binary()), pa.array([], pa.int64()).to_numpy()).tolist() == []

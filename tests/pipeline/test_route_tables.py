@@ -11,10 +11,9 @@ from broker_core.errors import CommandError
 from broker_core.hashing.java_hash import java_text, string_hash_unsigned
 from broker_core.hashing.murmur2 import MASK, murmur2
 from broker_core.hashing.murmur3 import murmur3_32
-from broker_core.pipeline.group_tasks import COUNTED_SCHEMA, count_by_key, count_different, grouped
+from broker_core.pipeline.group_tasks import COUNTED_SCHEMA, count_by_key, first_of_keys, grouped
 from broker_core.pipeline.hot_keys import key_owner
 from broker_core.pipeline.members import history_check, history_steps
-from broker_core.pipeline.one_pass import first_of_keys
 from broker_core.pipeline.route_tasks import units_of
 from broker_core.pipeline.strategies import RouteTable, SlotRule, strategies_parse, strategy_parse
 from broker_core.pipeline.units import unit_map
@@ -235,9 +234,7 @@ def batches(records, size):
 def test_counted_keys_add_up_to_their_records_stretch_by_stretch(records, size, ats, held, pending):
     counted = list(count_by_key(ats, held_keys=held, pending_rows=pending)(batches(records, size)))
     found = {}
-    for row in grouped(
-        [COUNTED_SCHEMA.empty_table(), *(pa.Table.from_batches([batch]) for batch in counted)]
-    ).to_pylist():
+    for row in grouped([COUNTED_SCHEMA.empty_table(), *counted]).to_pylist():
         assert (row["key"], row["place"]) not in found, "a key comes once in a stretch"
         found[row["key"], row["place"]] = (row["records"], row["bytes"])
     expected = {}
@@ -246,14 +243,6 @@ def test_counted_keys_add_up_to_their_records_stretch_by_stretch(records, size, 
         known = expected.get((key, place), (0, 0))
         expected[key, place] = (known[0] + 1, known[1] + bytes_)
     assert found == expected
-
-
-@FEW
-@given(RECORDS, st.integers(1, 9))
-def test_different_keys_are_counted_without_those_that_are_none(records, size):
-    (told,) = count_different(batches(records, size))
-    keys = [key for key, _ in records if key is not None]
-    assert told.to_pylist() == [{"keys_there": len(keys), "different": len(set(keys))}]
 
 
 @FEW

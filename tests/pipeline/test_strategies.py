@@ -11,7 +11,7 @@ from broker_core.errors import CommandError
 from broker_core.hashing.murmur3 import murmur3_32
 from broker_core.lab.lab import Lab
 from broker_core.lab.scenario import scenario_from_json, scenario_to_json
-from broker_core.pipeline.group_tasks import count_by_key, count_different
+from broker_core.pipeline.group_tasks import count_by_key
 from broker_core.pipeline.members import history_check, history_steps
 from broker_core.pipeline.route_tasks import units_of
 from broker_core.pipeline.routing import route_counts
@@ -202,7 +202,7 @@ def assert_same(one, other):
 
 
 @pytest.mark.parametrize("is_read_in_tasks", [False, True])
-def test_both_ways_of_counting_agree_with_a_plain_count(spark, tmp_path, is_read_in_tasks):
+def test_counts_agree_with_a_plain_count(spark, tmp_path, is_read_in_tasks):
     keys = mixed_keys(6_000, seed=5)
     sizes = [number * 37 % 900 for number in range(len(keys))]
     steps = history_steps(history_check({"kind": "rolling_restart", "consumers": 3}))
@@ -210,15 +210,12 @@ def test_both_ways_of_counting_agree_with_a_plain_count(spark, tmp_path, is_read
     records = (
         read_in_tasks(spark, tmp_path, keys, sizes) if is_read_in_tasks else workload(spark, keys, sizes)
     )
-    grouped, distinct = (route_counts(records, strategies, steps, grouped=way) for way in (True, False))
+    counts = route_counts(records, strategies, steps)
     present = [key for key in keys if key is not None]
-    for counts, path in ((grouped, "grouped"), (distinct, "distinct")):
-        assert counts.path == path
-        assert (counts.records, counts.bytes, counts.keys) == (len(keys), sum(sizes), len(set(present)))
-        assert (counts.no_key, counts.empty_key) == (keys.count(None), keys.count(b""))
-        assert counts.no_key_bytes == sum(size for key, size in zip(keys, sizes) if key is None)
-    assert_same(grouped, distinct)
-    for each in grouped.strategies:
+    assert (counts.records, counts.bytes, counts.keys) == (len(keys), sum(sizes), len(set(present)))
+    assert (counts.no_key, counts.empty_key) == (keys.count(None), keys.count(b""))
+    assert counts.no_key_bytes == sum(size for key, size in zip(keys, sizes) if key is None)
+    for each in counts.strategies:
         if each.strategy.hash:
             assert (each.records.sum(axis=1) + each.nobody[:, 0] == len(keys)).all()
 
@@ -258,27 +255,6 @@ def test_a_history_that_names_records_counts_the_same_wherever_the_records_are_r
     assert_same(one, other)
 
 
-@pytest.mark.parametrize(("different", "path"), [(3_000, "grouped"), (20_000, "distinct")])
-def test_the_way_is_chosen_by_the_first_keys_of_each_task(spark, tmp_path, different, path):
-    keys = [b"%d" % (number % different) for number in range(20_000)]
-    steps = history_steps(history_check({"kind": "given", "start": 3}))
-    for records in (
-        read_in_tasks(spark, tmp_path, keys, [1] * len(keys)),
-        workload(spark, keys, [1] * len(keys)),
-    ):
-        counts = route_counts(records, strategies_parse(["pulsar.auto_split"]), steps)
-        assert (counts.path, counts.records, counts.keys) == (path, 20_000, different)
-
-
-def test_the_sample_sees_keys_that_repeat_behind_the_first_small_batch():
-    batches = [
-        pa.record_batch({"key": pa.array([b"%d" % number for number in range(300)] + [None], pa.binary())})
-    ] * 4
-    [found] = count_different(iter(batches))
-    assert found.to_pylist() == [{"keys_there": 1_200, "different": 300}]
-    assert count_different(iter([])).__next__().to_pylist() == [{"keys_there": 0, "different": 0}]
-
-
 def test_a_task_that_may_hold_few_keys_hands_them_on_and_loses_none():
     rows = [
         pa.record_batch(
@@ -290,24 +266,20 @@ def test_a_task_that_may_hold_few_keys_hands_them_on_and_loses_none():
     whole = pa.Table.from_batches(rows)
     expected = whole.group_by("key").aggregate([("bytes", "sum"), ([], "count_all")]).sort_by("key")
     for held_keys, least, most in ((100, 6 * 701, 7 * 703), (10_000, 703, 703)):
-        found = pa.Table.from_batches(count_by_key([], held_keys, pending_rows=8_000)(rows))
+        found = pa.concat_tables(count_by_key([], held_keys, pending_rows=8_000)(rows))
         assert least <= found.num_rows <= most
         again = found.group_by("key").aggregate([("bytes", "sum"), ("records", "sum")]).sort_by("key")
         for mine, theirs in (("bytes_sum", "bytes_sum"), ("records_sum", "count_all"), ("key", "key")):
             assert again[mine].to_pylist() == expected[theirs].to_pylist()
 
 
-def test_keys_of_a_megabyte_pass_through_both_ways(spark):
+def test_keys_of_a_megabyte_pass(spark):
     keys = [bytes([number]) * (1 << 20) for number in range(12)] * 2
     steps = history_steps(history_check({"kind": "given", "start": 3}))
-    for way in (True, False):
-        counts = route_counts(
-            workload(spark, keys, [1] * 24),
-            strategies_parse(["kafka.range", "pulsar.auto_split"]),
-            steps,
-            grouped=way,
-        )
-        assert (counts.records, counts.keys) == (24, 12)
+    counts = route_counts(
+        workload(spark, keys, [1] * 24), strategies_parse(["kafka.range", "pulsar.auto_split"]), steps
+    )
+    assert (counts.records, counts.keys) == (24, 12)
 
 
 @pytest.fixture(scope="module")

@@ -38,8 +38,7 @@ def test_two_workers_count_as_one_machine_does_and_load_no_django(spark, tmp_pat
     assert run.returncode == 0, run.stderr[-2_000:]
     there = json.loads(run.stdout.splitlines()[-1])
     assert there["told"] == json.loads(json.dumps(study(spark)))
-    assert there["told"][0] == there["told"][1], "grouped and not grouped differ"
-    assert there["over_connect"]["told"] == there["told"][:1], "a Spark Connect client counts otherwise"
+    assert there["over_connect"]["told"] == there["told"], "a Spark Connect client counts otherwise"
     # The manifest names the source's path, so it is the same one: one after the other into one folder.
     assert there["whole"] == there["over_connect"]["whole"] == small_study(spark, tmp_path / "out"), (
         "the bytes of a result differ"

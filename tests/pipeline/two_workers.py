@@ -28,20 +28,15 @@ COUNT = 2_000
 FOREIGN = {"django", "dashboard", "mqsite", "celery", "channels"}
 
 
-def study(spark: SparkSession, ways: tuple[bool, ...] = (True, False)) -> list[Any]:
-    """All numbers of a small study. ways: grouped, or each record on its own."""
+def study(spark: SparkSession) -> list[Any]:
+    """All numbers of a small study."""
     records = workload(spark, mixed_keys(COUNT, seed=11), [number % 500 for number in range(COUNT)], slices=2)
     steps = history_steps(history_check({"kind": "autoscale", "from": 2, "to": 6}))
-    told = []
-    for grouped in ways:
-        counts = route_counts(records, strategies_default(), steps, grouped=grouped)
-        told.append(
-            [
-                [each.strategy.id, each.records.tolist(), each.keys.tolist(), each.bytes_moved.tolist()]
-                for each in counts.strategies
-            ]
-        )
-    return told
+    counts = route_counts(records, strategies_default(), steps)
+    return [
+        [each.strategy.id, each.records.tolist(), each.keys.tolist(), each.bytes_moved.tolist()]
+        for each in counts.strategies
+    ]
 
 
 def small_study(spark: SparkSession, folder: Path) -> dict[str, str]:
@@ -128,11 +123,10 @@ def main(work_dir: str) -> None:
 
 def ask(work_dir: str, remote: str) -> None:
     """The study as a Spark Connect server does it, as JSON."""
-    # A server's worker compiles the rules again, which takes longer than the study: one worker and one way are
-    # enough.
+    # A server's worker compiles the rules again, which takes longer than the study: one worker is enough.
     spark = spark_open(work_dir=Path(work_dir) / "client", remote=remote, shuffle_partitions=1)
     try:
-        print(json.dumps({"told": study(spark, ways=(True,)), "whole": small_study(spark, Path(work_dir))}))
+        print(json.dumps({"told": study(spark), "whole": small_study(spark, Path(work_dir))}))
     finally:
         spark_stop(spark)
 

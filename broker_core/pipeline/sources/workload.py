@@ -3,7 +3,7 @@ that read them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from pyspark import Accumulator
     from pyspark.sql import DataFrame, SparkSession
 
-SAMPLE_TASKS = 16
-SAMPLE_ROWS = 65_536
 BAD_SCHEMA = "line bigint, reason string, text string, file string"
 BAD_ARROW = pa.schema(
     [("line", pa.int64()), ("reason", pa.string()), ("text", pa.string()), ("file", pa.string())]
@@ -51,14 +49,9 @@ class Reading:
             partial(_each_task, self.counter, self.both or self.read, work), schema
         )
 
-    def sample_in_arrow(self, work: Task, schema: str) -> DataFrame:
-        """`work` over the first rows, SAMPLE_ROWS or a batch more, of some tasks."""
-        step = -(-max(1, self.tasks) // SAMPLE_TASKS)
-        return self.numbers(step).mapInArrow(partial(_first_rows, self.read, work), schema)
-
-    def numbers(self, step: int = 1) -> DataFrame:
-        """The tasks' numbers, each in its own task; with a step every so many of them."""
-        return self.spark.range(0, self.tasks, step, max(1, -(-self.tasks // step)))
+    def numbers(self) -> DataFrame:
+        """The tasks' numbers, each in its own task."""
+        return self.spark.range(0, self.tasks, 1, max(1, self.tasks))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,23 +73,6 @@ class Workload:
         to bad rows."""
         bad_rows = None if bad is None else reading.numbers().mapInArrow(bad, BAD_SCHEMA)
         return cls(reading.map_in_arrow(iter, schema), bad_rows, reading)
-
-    def map_in_arrow(self, columns: Sequence[str], work: Task, schema: str) -> DataFrame:
-        """`work` over batches that hold at least these columns of the records, as mapInArrow does it.
-
-        Where the readers are ours they hand on to it in the same Python process: by way of Spark's rows,
-        there and back, counting a hundred million keys takes two to three times as long.
-        """
-        if self.reading is None:
-            return self.records.select(*columns).mapInArrow(work, schema)
-        return self.reading.map_in_arrow(work, schema)
-
-    def sample_in_arrow(self, columns: Sequence[str], work: Task, schema: str) -> DataFrame:
-        """`work` over the first rows of some tasks, or over the first of all where Spark reads the
-        records."""
-        if self.reading is None:
-            return self.records.select(*columns).limit(SAMPLE_ROWS).mapInArrow(work, schema)
-        return self.reading.sample_in_arrow(work, schema)
 
 
 def _counted(
@@ -130,18 +106,3 @@ def _one_after_the_other(
     read: Task, work: Task, numbers: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     return work(read(numbers))
-
-
-def _first_rows(read: Task, work: Task, numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    yield from work(_until(SAMPLE_ROWS, read(numbers)))
-    # A Python process whose rows were not all taken is ended, and the next one takes a second to start.
-    for _ in numbers:
-        pass
-
-
-def _until(rows: int, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    for batch in batches:
-        yield batch
-        rows -= batch.num_rows
-        if rows <= 0:
-            return

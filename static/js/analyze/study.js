@@ -153,7 +153,6 @@ function drawCharts() {
   $("keys-sub").textContent = result.hot_keys.length
     ? say("keys.sub", { share: percent(result.hot_keys[0].share, 2) })
     : "";
-  $("keys-error").hidden = !result.hot_keys.some(({ error }) => error > 0);
   $("lag-none").hidden = !lag.isEmpty(context);
   $("chart-lag").toggleAttribute("data-empty", lag.isEmpty(context));
   showUntaken(heat.untaken(context));

@@ -25,15 +25,13 @@ const isKeyless = ({ key, key_hex: hex }) => key === null && !hex;
 export function layout({ result, say, colors }) {
   const keys = result.hot_keys.slice(0, SHOWN_MAX), rows = keys.map((_, row) => row);
   const height = 16 + ROW * Math.max(1, keys.length);
-  const most = Math.max(1, ...keys.map(({ records }) => records)), hasErrors = keys.some(({ error }) => error > 0);
+  const most = Math.max(1, ...keys.map(({ records }) => records));
   return {
     height, minWidth: 0,
     traces: [
       {
         type: "bar", orientation: "h", x: keys.map(({ records }) => records), y: rows, width: 0.6, cliponaxis: false,
-        text: keys.map(({ records, error }) =>
-          error > 0 ? `${number(records)}–${number(records + error)}` : number(records),
-        ),
+        text: keys.map(({ records }) => number(records)),
         textposition: "outside", textfont: { family: colors.mono, size: 13, color: colors.ink },
         hovertemplate: keys.map((entry) => {
           const what = `${number(entry.records)} (${percent(entry.share, 2)})`;
@@ -48,7 +46,7 @@ export function layout({ result, say, colors }) {
       },
     ],
     layout: {
-      ...ground(colors, height, { l: 152, r: hasErrors ? 144 : 64, t: 8, b: 8 }),
+      ...ground(colors, height, { l: 152, r: 64, t: 8, b: 8 }),
       xaxis: axis(colors, { range: [0, most], visible: false }),
       yaxis: axis(colors, {
         range: [Math.max(1, keys.length) - 0.5, -0.5], showgrid: false, ticks: "",
@@ -63,13 +61,13 @@ export function table({ result, say, words, picked }) {
   const names = shortNames(result.strategies, words);
   const owner = picked ? [`${say("keys.owner")} (${names.get(picked)})`] : [];
   return {
-    head: [say("keys.key"), say("keys.records"), say("keys.share"), say("keys.error_column"), ...owner],
+    head: [say("keys.key"), say("keys.records"), say("keys.share"), ...owner],
     terms: ["hot_key"],
     rows: result.hot_keys.map((entry) => [
       entry.key === null && entry.key_hex
         ? say("keys.binary", { hex: keyWords(entry, say, TABLE_KEY_MAX) })
         : keyWords(entry, say, TABLE_KEY_MAX),
-      number(entry.records), percent(entry.share, 2), number(entry.error),
+      number(entry.records), percent(entry.share, 2),
       ...(picked ? [entry.owners?.[picked] ?? "–"] : []),
     ]),
   };
