@@ -193,6 +193,7 @@ def questions() -> dict[str, list[str]]:
 # What the file must hold for its row to be true.
 HOLDS = {
     "what may a lecture say, and which line of it is wrong": "def lecture_from_text",
+    "how does a lab run in a notebook": "class Run",
     "what may a page of another site show of a lab": "def embed",
     "what is in a capsule, and who answers its page offline": "class Recording",
     "what breaks a promise, and how is the shortest schedule found": "class Search",

@@ -63,7 +63,7 @@ def embed(request: HttpRequest, path: str) -> HttpResponse:
         language if language in dict(settings.LANGUAGES) else translation.get_language()
     ):
         response = _embedded(request, f"/{path}")
-    response.frame_ancestors = settings.EMBED_ANCESTORS  # type: ignore[attr-defined]
+    response.frame_ancestors = settings.EMBED_ANCESTORS
     return response
 
 

@@ -41,7 +41,7 @@ def drawn(
         asked.COOKIES[THEME_COOKIE] = theme
     asked.GET = QueryDict(mutable=True)
     asked.GET.update(query)
-    asked.player = player  # type: ignore[attr-defined]
+    asked.player = player
     response: HttpResponse = async_to_sync(VIEWS[page])(asked, lab_id)
     response.cookies.clear()
     return response

@@ -3,11 +3,14 @@ lines, tables and plots."""
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
 from broker_core.pipeline import session
-from tests.pipeline.notebook_run import NOTEBOOK, PLOTLY, run_cell
+from tests.notebook_run import PLOTLY, run_cell
+
+NOTEBOOK = Path(__file__).parents[2] / "docs/analyze/study.ipynb"
 
 
 @pytest.fixture(scope="module")

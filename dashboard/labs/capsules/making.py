@@ -1,6 +1,7 @@
 """Makes a capsule, in the worker of queue `default`: the run again, then as much of it as there is room for."""
 
 import time
+from collections.abc import Callable
 
 from django.conf import settings
 from django.utils.translation import gettext_noop
@@ -12,7 +13,7 @@ from dashboard.formats import half_up
 from dashboard.labs import selectors
 from dashboard.labs.capsules import orders
 from dashboard.labs.capsules.fitting import TooLarge, fitted
-from dashboard.labs.capsules.recording import record
+from dashboard.labs.capsules.recording import Recording, record
 from dashboard.labs.capsules.shell import RUN, WHY
 from dashboard.labs.comparisons import DONE, FAILED, RUNNING, WAITING, known
 from dashboard.logs.places import write_json
@@ -57,8 +58,7 @@ def make(lab_id: str, capsule: str) -> None:
         row = selectors.lab_get(lab_id=lab_id)
         recording = record(row, found["panels"], found["from_us"], found["until_us"], check)
         shell = path.with_suffix(".page").read_text(encoding="utf-8")
-        run, why = fitted(recording, BYTES_MAX - len(shell.encode()), lambda: check(1.0))
-        text = shell.replace(RUN, run).replace(WHY, why)
+        text = filled(shell, recording, lambda: check(1.0))
         path.with_suffix(".html").write_text(text, encoding="utf-8")
         path.with_suffix(".page").unlink()
         say(DONE, share=1.0, bytes=len(text.encode()))
@@ -72,6 +72,12 @@ def make(lab_id: str, capsule: str) -> None:
         orders.drop(path)  # a newer one has taken its place, or the lab is gone
     except HighwaterError as error:
         say(FAILED, reason=str(error).replace("%", "%%"))
+
+
+def filled(shell: str, recording: Recording, check: Callable[[], None] = lambda: None) -> str:
+    """The capsule itself: its page with what was recorded. Raises TooLarge; check: as `fitted`."""
+    run, why = fitted(recording, BYTES_MAX - len(shell.encode()), check)
+    return shell.replace(RUN, run).replace(WHY, why)
 
 
 def _shorter(found: Json, error: TooLarge) -> Json:

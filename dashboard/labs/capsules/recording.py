@@ -69,7 +69,7 @@ def record(
 
     check: called with the part that is done, between two pieces of work; what it raises ends it.
     """
-    past = _with_script(past_of(row), until_us)
+    past = with_script(past_of(row), until_us)
     kept, found, done = KeptLabs(), Recording(from_us, until_us), 0.0
 
     def piece() -> None:
@@ -107,7 +107,7 @@ def record(
     return found
 
 
-def _with_script(past: Past, until_us: int) -> Past:
+def with_script(past: Past, until_us: int) -> Past:
     """With what a lesson orders after the moment that its lab has come to: a capsule has the whole of it."""
     journal, (left, _waiting) = past.journal, writes.script_left(past.row)
     position = max((each["position"] for each in journal.commands), default=0)

@@ -1,15 +1,16 @@
-"""Run the cells of docs/analyze/study.ipynb as a notebook would, and write what they show under them.
+"""Run the cells of a notebook of docs/ as Jupyter would, and write what they show under them.
 
-python -m tests.pipeline.notebook_run     after the study's results or the notebook's cells have changed
+python -m tests.notebook_run docs/lab.ipynb             after its cells, or what they come to, have changed
+python -m tests.notebook_run docs/lab.ipynb --check     exit code 1 where something else comes than stands there
 """
 
 import ast
 import contextlib
 import io
 import json
+import sys
 from pathlib import Path
 
-NOTEBOOK = Path(__file__).parents[2] / "docs/analyze/study.ipynb"
 PLOTLY = "application/vnd.plotly.v1+json"
 
 
@@ -44,13 +45,18 @@ def _lines(text):
     return text.splitlines(keepends=True)
 
 
-def main():
-    notebook, scope = json.loads(NOTEBOOK.read_text(encoding="utf-8")), {}
+def main(name, *options):
+    path = Path(name)
+    notebook, scope = json.loads(path.read_text(encoding="utf-8")), {}
+    changed = []
     for cell in notebook["cells"]:
         if cell["cell_type"] == "code":
-            cell["outputs"] = run_cell("".join(cell["source"]), cell["id"], scope)
-    NOTEBOOK.write_text(json.dumps(notebook, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+            before, cell["outputs"] = cell["outputs"], run_cell("".join(cell["source"]), cell["id"], scope)
+            changed += [cell["id"]] if cell["outputs"] != before else []
+    if "--check" in options:
+        sys.exit(f"another output: {', '.join(changed)}" if changed else 0)
+    path.write_text(json.dumps(notebook, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])
