@@ -6,8 +6,8 @@ import { clearErrors, showErrors } from "../base/field_errors.js";
 import { momentHash } from "../lane/moment_link.js";
 import { LEAST, MOST, addressOf, codeOf, pixels } from "./embed_code.js";
 
-// dialog: of partials/embed.html. title(): of what is shown. moment(): {at_us, position?} on the page, or null. frame():
-// of the lesson, from 1. shown(): what is chosen on the page, as texts by name. -> open()
+// dialog: of partials/embed.html. title(): of what is shown. moment(): {at_us, position?} on the page, or null.
+// frame(): of the lesson, from 1. shown(): what is chosen on the page, as texts by name. -> open()
 export function createEmbed(dialog, { notice, title, moment = () => null, frame = () => 1, shown = () => ({}) }) {
   const $ = (id) => dialog.querySelector(`#${id}`);
   const form = $("embed-form"), isLesson = "lesson" in dialog.dataset;

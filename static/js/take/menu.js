@@ -20,9 +20,11 @@ const isPanel = (panel) =>
 
 // about(panel): {lab, clock, said: {text, about}}, what a file says of where it is from; clock is null where there is
 // no moment. events(), run(): the addresses of the lab's events and of its run up to the moment that is shown, null
-// where there are none. capsule(): asks which part of the run; embed(): gives the code for another site; null where none
-// can be made.
-export function createTakeMenus({ root, about, events = () => null, run = () => null, capsule = null, embed = null, onFail }) {
+// where there are none. capsule(): asks which part of the run; embed(): gives the code for another site; null where
+// none can be made.
+export function createTakeMenus({
+  root, about, events = () => null, run = () => null, capsule = null, embed = null, onFail,
+}) {
   const menu = document.createElement("div");
   Object.assign(menu, { className: "pop take-menu", id: "take-menu", popover: "auto" });
   menu.setAttribute("role", "menu");
