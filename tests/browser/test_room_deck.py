@@ -79,6 +79,7 @@ def test_a_phone_follows_the_slides_the_remote_turns_them_and_a_step_is_live(
     lecturer.locator(".slide[data-now] .live").first.click()
     lecturer.wait_for_url("**/lab/**")
     lab = lab_of(lecturer)
+    began = lecturer.evaluate("JSON.parse(sessionStorage.getItem('highwater.deck')).at")
     for page in (phone, late):
         page.wait_for_url(f"**/lab/{lab}/**")
         expect(page.locator("#room-word")).to_have_text("Follows the teacher")
@@ -87,6 +88,8 @@ def test_a_phone_follows_the_slides_the_remote_turns_them_and_a_step_is_live(
     for page in (lecturer, phone, late):
         page.wait_for_url("**/lectures/assignors/deck/**")
     on_slide(2, lecturer, phone, late)
+    again = lecturer.evaluate("JSON.parse(sessionStorage.getItem('highwater.deck')).at")
+    assert again == began, "the speaker's time goes on"
 
 
 def test_a_deck_in_a_room_has_no_finding(lecturer: Page, profile: Profile, site: SupervisedSite) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
+from tests.browser.conftest import wait_frame
 from tests.browser.test_predict import WORKED_OUT_MS
 from tests.browser.test_room import PHONE, joined, presenter
 from tests.supervisor.site import SupervisedSite
@@ -89,6 +90,29 @@ def test_a_question_to_the_room_from_the_asking_to_the_truth(
     presenter.click("#room-away")
     for page in (presenter, phone, late):
         expect(page.locator("#room-ask")).to_be_hidden()
+
+
+def test_a_lessons_question_to_the_room_stands_once_on_the_presenters_page(
+    profile: Profile, site: SupervisedSite
+) -> None:
+    teacher = profile().new_page()
+    teacher.goto(f"{site.url}learn/kafka_round_robin_against_sticky/")
+    teacher.locator("form[action$='/learn/play/'] button").first.click()
+    wait_frame(teacher)
+    expect(teacher.locator("#lesson-ask")).to_be_visible(timeout=WORKED_OUT_MS)
+    teacher.click("#room")
+    expect(teacher.locator("#room-code")).to_have_text(re.compile("^[A-Z2-9]{6}$"))
+    phone = joined(profile, site, teacher, **PHONE)
+    teacher.keyboard.press("Escape")
+    teacher.click("#ask-room")
+    for page in (teacher, phone):
+        expect(page.locator("#room-ask")).to_be_visible(timeout=WORKED_OUT_MS)
+        expect(page.locator("#lesson-ask")).to_be_hidden()
+    expect(teacher.locator("#next")).to_have_text("Next")
+    teacher.click("#room-close")
+    teacher.click("#room-tell")
+    expect(phone.locator("#room-told .verdict")).to_contain_text("The answer: 5 of 8 partitions")
+    expect(teacher.locator("#frame-place")).to_have_text("2/3")
 
 
 def marked(page: Page, names: str) -> None:

@@ -30,7 +30,7 @@ export function createFrame({
   current, send, redraw, notice, past, lane = null, own = () => null, link = NOTHING, thingAt = null,
 }) {
   const marking = createMarking({ current, past, thingAt });
-  const room = createRoom({ notice, past, link, changed: drawRoom });
+  const room = createRoom({ notice, past, link, changed: () => { drawRoom(); guide?.draw(); } });
   const roomAsk = createRoomAsk({
     room, current, send, notice, past, marking, goNext: () => guide?.goNext() ?? false,
   });

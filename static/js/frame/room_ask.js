@@ -189,5 +189,5 @@ export function createRoomAsk({ room, current, send, notice, past, marking, goNe
   }
 
   onLanguage(draw);
-  return { ask, draw, mayAsk: () => room.isPresenter() };
+  return { ask, draw, mayAsk: () => room.isPresenter(), isAsked: () => room.asked() !== null };
 }

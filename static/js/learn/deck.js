@@ -4,8 +4,10 @@
 import { page, say } from "../base/chrome.js";
 import { bindKeys, isOrder } from "../base/keys.js";
 import { followLanguage } from "../base/texts.js";
+import { tabStorage } from "../room/session.js";
 import { createDeckRoom } from "./deck_room.js";
 import { createNotes } from "./notes.js";
+import { openedAt } from "./opened.js";
 import { numberIn, turned } from "./turning.js";
 
 const $ = (id) => document.getElementById(id);
@@ -15,7 +17,7 @@ let number = numberIn(location.hash, count);
 
 const at = (wanted) => slides[wanted - 1];
 const titleOf = (slide) => slide.querySelector(".slide-title").textContent;
-const notes = createNotes({ say, act });
+const notes = createNotes({ say, act, began: openedAt(tabStorage(), location.pathname, Date.now()) });
 
 function show() {
   for (const [place, slide] of slides.entries()) slide.toggleAttribute("data-now", place + 1 === number);

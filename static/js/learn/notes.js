@@ -4,9 +4,8 @@ import { clock } from "../base/say.js";
 
 const NAME = "highwater-notes", SIZE = "popup,width=640,height=720", SECOND_MS = 1000;
 
-// act(event): of a key that is pressed there.
-export function createNotes({ say, act }) {
-  const began = Date.now();
+// act(event): of a key that is pressed there. began: when the deck was opened, in ms.
+export function createNotes({ say, act, began }) {
   let opened = null, shown = null;
 
   const isOpen = () => opened !== null && !opened.closed;
@@ -40,6 +39,7 @@ export function createNotes({ say, act }) {
   // Takes the page's own style sheets, so that it looks as the page does.
   function dress() {
     const { document: other } = opened;
+    other.head.replaceChildren();                         // of the deck before, where this window has stayed open
     other.title = say("lecture.notes");
     other.documentElement.lang = document.documentElement.lang;
     Object.assign(other.documentElement.dataset, document.documentElement.dataset);

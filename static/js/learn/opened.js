@@ -1,0 +1,13 @@
+// Since when this tab gives a deck. A step that is shown live takes the tab to a lab and back: the time goes on.
+
+const KEY = "highwater.deck";
+
+// storage: of the tab. -> ms, as Date.now has it.
+export function openedAt(storage, path, now) {
+  try {
+    const kept = JSON.parse(storage.getItem(KEY) ?? "null");
+    if (kept?.path === path && Number.isFinite(kept.at) && kept.at <= now) return kept.at;
+    storage.setItem(KEY, JSON.stringify({ path, at: now }));
+  } catch { /* another program's text, or a browser that keeps nothing */ }
+  return now;
+}
