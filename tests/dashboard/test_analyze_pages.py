@@ -12,7 +12,7 @@ from django.test import Client
 from django.utils import timezone
 
 from broker_core.lab.limits import DEFAULT_LIMITS
-from broker_core.pipeline.members import CONSUMERS_MAX
+from broker_core.pipeline.members import CONSUMERS_MAX, DOWN_S_MAX
 from broker_core.pipeline.recommend import WEIGHTS, rank
 from broker_core.pipeline.sources.dialect import SKIP_MAX
 from broker_core.pipeline.sources.generated import EXPONENT_MAX, KEYS_MAX, RECORDS_MAX
@@ -108,6 +108,7 @@ def test_numbers_of_the_form_have_the_limits_of_the_request(visitor: Client) -> 
         "seed": (0, None),
         "start": (1, CONSUMERS_MAX),
         "rolling_consumers": (1, CONSUMERS_MAX),
+        "rolling_down_s": (1, DOWN_S_MAX),
         "from": (1, CONSUMERS_MAX),
         "to": (1, CONSUMERS_MAX),
         "storm_consumers": (2, CONSUMERS_MAX),
