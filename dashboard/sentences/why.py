@@ -28,6 +28,21 @@ WHY = {
         "Records finished after a later one of their key, since the last change began."
     ),
     "why.is.figure.skew": _("How far the largest share is above the mean."),
+    "why.is.figure.waiting.none": _("No record waits."),
+    "why.is.figure.waiting.unread": _(
+        "{lag} {lag?record waits|records wait}: {count} {count?partition has|partitions have} no reader."
+    ),
+    "why.is.figure.waiting.silent": _(
+        "{lag} {lag?record waits|records wait}, {records} of them for {count} "
+        "{count?consumer that does|consumers that do} nothing now."
+    ),
+    "why.is.figure.waiting.nobody": _("{lag} {lag?record waits|records wait}: no consumer is at work."),
+    "why.is.figure.waiting.overload": _(
+        "{lag} {lag?record waits|records wait}: more come in than the consumers at work can finish."
+    ),
+    "why.is.figure.waiting.flow": _(
+        "{lag} {lag?record waits|records wait}; the consumers at work can finish as many as come in."
+    ),
     "why.is.total.moved": _("How often a key got another consumer since the lab began."),
     "why.is.total.paused": _(
         "How long a part of the keys had no consumer that reads it since the lab began: the mean over all parts."
@@ -95,6 +110,15 @@ WHY = {
     "why.sum.lost_uncounted": _("This system’s model counts none."),
     "why.sum.skew": _("skew {skew} = {most} records of {consumer} ÷ the mean, {total} ÷ {count} consumers"),
     "why.sum.skew_none": _("There is nothing to share yet."),
+    "why.sum.waiting": _(
+        "{lag} = {owned} for one consumer alone + {rest} on their way, in a queue for all, or without a reader"
+    ),
+    "why.sum.waiting_silent": _(
+        "{records} {records?waits|wait} for {count} {count?consumer that does|consumers that do} nothing now"
+    ),
+    "why.sum.waiting_rates": _(
+        "{rate}/s come in; {count} {count?consumer|consumers} at work can finish {capacity}/s"
+    ),
     "why.sum.lag_position": _("lag {lag} = log end offset {end} − position {position}"),
     "why.sum.lag_committed": _(
         "lag of the group {lag} = high watermark {high_watermark} − committed offset {committed}"
@@ -136,6 +160,7 @@ WHY = {
     "why.at": _("as of {clock}"),
     "why.about": _("about"),
     "why.working": _("Looking it up …"),
+    "why.figure.waiting": _("waiting now"),
     "why.total.paused": _("without a reader"),
     "why.total.lost": _("lost"),
     "why.thing.total": _("{id}, since the lab began"),

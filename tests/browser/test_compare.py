@@ -151,7 +151,18 @@ def test_why_is_asked_about_a_column_its_picture_and_its_figures_of_the_whole_co
     expect(page.locator("#why-sums li").first).to_contain_text(
         f"{paused.inner_text()} = ", timeout=ANSWERS_MS
     )
-    save(page, "compare-why")
+    page.keyboard.press("Escape")
+    # What waits now: the figure is in its sentence, and in the sum of whom it waits for.
+    for column in (shared, prefetch):
+        value = column.locator('[data-figure="lag"] td').inner_text()
+        column.locator('[data-figure="lag"] td').click()
+        expect(page.locator("#why-about option:checked")).to_have_text("waiting now")
+        expect(page.locator("#why-says")).to_have_text(
+            re.compile(rf"^{value} records? waits?"), timeout=ANSWERS_MS
+        )
+        expect(page.locator("#why-sums")).to_contain_text(f"{value} = ")
+        save(page, f"compare-why-{column.get_attribute('data-lane')}")
+        page.keyboard.press("Escape")
     prefetch.locator("svg[role=img] .o").first.click()
     expect(page.locator("#why-title")).to_have_text("Why? RabbitMQ Prefetch 1")
     expect(page.locator("#why-says")).to_contain_text(

@@ -84,7 +84,7 @@ class SharedReading(PulsarReading):
         return sum(count for key, count in held.items() if key in dead), sum(held.values())
 
     def waiting_for(self, consumer: Consumer) -> int:
-        return self.held(consumer)
+        return self.held(consumer) - self.unreported(self.lane.world.slots[consumer.incarnation])
 
     def way_in(self) -> str:
         return "turn"

@@ -1,5 +1,5 @@
 """Figures of a lane: what its last change cost (`figure`: moved, paused, redelivered, out of order; and how even the
-load is), and what all changes since the lab began have cost together (`total`)."""
+load is, and what waits), and what all changes since the lab began have cost together (`total`)."""
 
 from __future__ import annotations
 
@@ -11,16 +11,19 @@ from broker_core.lab.consumer import GONE
 from broker_core.lab.shared.bill import Bill
 from broker_core.lab.shared.shares import skew_milli
 from broker_core.lab.why.known import Known, parts_of, said, sum_of, unknown
+from broker_core.lab.why.waiting import waiting
 
 if TYPE_CHECKING:
     from broker_core.lab.shared.lane import Lane
 
-SKEW = "skew"
+SKEW, WAITING = "skew", "waiting"
 
 
 def figure(lane: Lane, name: str) -> Known:
     if name == SKEW:
         return Known(said("figure.skew"), sums=_skew(lane), is_of_change=True)
+    if name == WAITING:
+        return waiting(lane)
     if name not in _SUMS:
         raise unknown("figure", name)
     bill, view = lane.ledger.bill, lane.ledger.bill_view()
@@ -169,7 +172,7 @@ _SUMS = {
     "redelivered": _redelivered,
     "out_of_order": _out_of_order,
 }
-FIGURES = (*_SUMS, SKEW)
+FIGURES = (*_SUMS, SKEW, WAITING)
 _TOTALS = {
     "moved": _total_moved,
     "paused": _total_paused,

@@ -4,7 +4,6 @@ import { fillCells } from "../base/dom.js";
 import { writeMore } from "../base/rows.js";
 import { PICTURES } from "../lane/pictures/all.js";
 import { twin } from "../lane/twins.js";
-import { thingOf } from "./why.js";
 
 const TWINS_EVERY_MS = 1000;
 
@@ -27,7 +26,6 @@ export function createColumn(id, template, { labs, onSort, onRows }) {
       head.append(Object.assign(document.createElement("button"), { type: "button" }));
       row.append(head);
       row.dataset.figure = figure;
-      row.toggleAttribute("data-asked", thingOf(figure) !== null);
       for (let cell = 0; cell < cells; cell += 1) row.insertCell().className = "n";
       row.querySelector("button").addEventListener("click", () => onSort(figure));
       lines.set(figure, row);

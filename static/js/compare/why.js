@@ -13,7 +13,7 @@ export function thingIn(target, id, lane, event) {
   return (picture && shapeAt(target, lane, placeIn(picture, event))) ?? (picture || !event ? `lane:${id}` : null);
 }
 
-export function thingOf(figure) {
+function thingOf(figure) {
   if (TOTALS.includes(figure)) return `total:${figure}`;
-  return figure === "skew" ? "figure:skew" : null;
+  return `figure:${figure === "lag" ? "waiting" : figure}`;
 }

@@ -1,7 +1,7 @@
 // What of a lane can be asked about: all that its pictures name. For the panel's list, by which everything is reached
 // without a mouse.
 
-const FIGURES = ["moved", "paused", "redelivered", "out_of_order", "skew"];
+const FIGURES = ["moved", "paused", "redelivered", "out_of_order", "skew", "waiting"];
 export const TOTALS = ["moved", "paused", "redelivered", "out_of_order", "lost"];
 const NAMED_MAX = 200;
 const each = (kind, names) => names.slice(0, NAMED_MAX).map((name) => `${kind}:${name}`);

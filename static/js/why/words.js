@@ -4,9 +4,11 @@ import { clock, percent } from "../base/say.js";
 
 const FIGURES = {
   moved: "since.moved", paused: "since.paused", redelivered: "figure.redelivered", out_of_order: "tally.out_of_order",
-  skew: "figure.skew",
+  skew: "figure.skew", waiting: "why.figure.waiting",
 };
 const TOTALS = { ...FIGURES, paused: "why.total.paused", lost: "why.total.lost" };
+// Not made by the last change alone, which is said all the same.
+const OF_NOW = ["figure:skew", "figure:waiting"];
 const WHO = ["consumer", "from", "to", "was", "assigned"];
 const CLOCKS = { from_us: "from", until_us: "until", since_us: "since" };
 
@@ -51,6 +53,6 @@ export function sumWords({ sums }, say) {
 export function sinceWords({ since_us: since, chain, thing = "" }, say) {
   if (!chain.length && thing.startsWith("record:")) return "";   // a record's way is no turning point
   if (since === null || !chain.length) return say("why.since_unknown");
-  if (thing.startsWith("total:")) return say("why.since_last", { clock: clock(since) });
+  if (thing.startsWith("total:") || OF_NOW.includes(thing)) return say("why.since_last", { clock: clock(since) });
   return say("why.since", { clock: clock(since) });
 }

@@ -14,6 +14,7 @@ const words = {
   "why.sum.paused": "{pause_us} = from {from} to {until}", "why.part.move": "{name}: {from} → {to}",
   "why.since": "since {clock}", "why.since_unknown": "nothing", "why.thing.partition": "partition {id}",
   "figure.skew": "Skew",
+  "why.figure.waiting": "waiting now", "why.since_last": "last {clock}",
 };
 const say = speaker(words);
 
@@ -41,9 +42,17 @@ test("what no turning point is about is said to be unchanged", () => {
   assert.equal(sinceWords({ since_us: 61_000_000, chain: [{}] }, say), "since 1:01.0");
 });
 
+test("what is so now has no beginning: the last change is said with its time", () => {
+  for (const thing of ["total:lost", "figure:skew", "figure:waiting"]) {
+    assert.equal(sinceWords({ thing, since_us: 61_000_000, chain: [{}] }, say), "last 1:01.0");
+  }
+  assert.equal(sinceWords({ thing: "figure:paused", since_us: 61_000_000, chain: [{}] }, say), "since 1:01.0");
+});
+
 test("a thing is called by its kind and id, a figure by its name", () => {
   assert.equal(thingName("partition:1:flights:3", say), "partition 1:flights:3");
   assert.equal(thingName("figure:skew", say), "Skew");
+  assert.equal(thingName("figure:waiting", say), "waiting now");
 });
 
 test("everything that a lane's picture names is on the list", () => {

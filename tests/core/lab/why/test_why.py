@@ -234,6 +234,64 @@ def test_a_total_before_the_first_change_is_not_divided_and_says_what_is_dark_no
     assert dark == {"dark": 4, "units": 12, "from_us": 20 * SECOND}
 
 
+def waits(story, lane):
+    answer = story.ask(lane, "figure:waiting")
+    assert answer["says"]["params"]["lag"] == story.lane(lane)["lag"]
+    return answer["says"]["code"].removeprefix("why.is.figure.waiting."), answer
+
+
+@pytest.mark.parametrize("lane", ["pulsar", "kafka", "tubemq", "rabbitmq"])
+def test_what_waits_comes_to_the_lag_and_is_named_by_the_consumer_that_it_waits_for(story, lane):
+    told = sums(waits(story, lane)[1])["waiting"]
+    parts = story.ask(lane, "figure:waiting")["sums"][0]["parts"]["items"]
+    assert told["lag"] == told["owned"] + told["rest"] == story.lane(lane)["lag"] > 0
+    assert told["owned"] == sum(each["records"] for each in parts)
+    assert parts == sorted(parts, key=lambda each: -each["records"])
+    in_view = story.lane(lane)["consumers"]
+    assert {each["consumer"] for each in parts} <= {*in_view}
+
+
+def test_of_shared_what_is_done_and_not_reported_yet_waits_for_no_consumer():
+    story = Story(lanes=[{"model": "pulsar", "algorithm": "shared"}])
+    for second in range(5, 40, 5):
+        told = sums(waits(story.go(second), "pulsar")[1])["waiting"]
+        assert told["lag"] == told["owned"] + told["rest"]
+
+
+def test_why_it_waits_is_a_partition_without_a_reader_before_anything_else():
+    story = Story().go(20).order("crash", "c2").go(30)
+    code, answer = waits(story, "kafka")
+    stopped = {name for name, part in story.lane("kafka")["picture"]["partitions"].items() if part["stopped"]}
+    assert code == "unread" and answer["says"]["params"]["count"] == len(stopped) == 4
+    named = next(each for each in answer["sums"] if each["code"] == "why.sum.stopped")["parts"]["items"]
+    assert {each["name"] for each in named} == stopped and answer["chain"] == story.lane("kafka")["why"]
+
+
+def test_why_it_waits_is_a_consumer_that_does_nothing():
+    story = Story(lanes=[{"model": "rabbitmq"}, {"model": "pulsar"}]).go(20).order("pause", "c3").go(30)
+    for lane in ("rabbitmq", "pulsar"):
+        code, answer = waits(story, lane)
+        silent = sums(answer)["waiting_silent"]
+        parts = next(each for each in answer["sums"] if each["code"] == "why.sum.waiting_silent")["parts"]
+        assert code == "silent" and silent["count"] == answer["says"]["params"]["count"] == 1
+        assert parts["items"] == [{"consumer": "c3", "records": silent["records"]}] and silent["records"] > 0
+
+
+def test_why_it_waits_is_more_than_those_at_work_can_finish_or_that_nobody_works():
+    lanes = [{"model": "rabbitmq"}]
+    code, answer = waits(Story(lanes=lanes).go(20), "rabbitmq")
+    rates = sums(answer)["waiting_rates"]
+    assert code == "overload" and rates == {"rate": 36, "count": 3, "capacity": 30}
+    workload = {"kind": "uniform", "keys": 20, "rate": 6}
+    assert waits(Story(lanes=lanes, workload=workload).go(20), "rabbitmq")[0] in ("flow", "none")
+    begun = Story(lanes=lanes, consumers=1).go(5).order("leave", "c1").go(9)
+    assert waits(begun, "rabbitmq")[0] == "nobody"
+
+
+def test_nothing_waits_before_the_first_record():
+    assert waits(Story(), "rabbitmq")[0] == "none"
+
+
 def test_a_pause_is_from_its_beginning_to_its_end(story):
     told = sums(story.ask("kafka", "figure:paused"))["paused"]
     assert told["pause_us"] == story.lane("kafka")["bill"]["pause_us"] == told["until_us"] - told["from_us"]
