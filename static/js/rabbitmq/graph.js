@@ -16,7 +16,7 @@ const INK = {
 };
 const DASHED = { dead_letter: "7 4", return: "7 4", alternate: "2 4" };
 // Of the width that labels.js counts for a letter.
-const SANS = 0.87, BOLD = 0.94, MONO = 0.98, LARGE = 1.08;
+const SANS = 0.87, BOLD = 0.94, MONO = 0.98, LARGE = 1.28;
 
 // view: the topology. colorOf: a program's name -> its colour. words: {heads: {publisher, exchange, queue,
 // consumer}, key(binding), deadLetter(edge), returned(edge), nobody(queue name), type(exchange), auto()} of the page's
@@ -244,7 +244,7 @@ function consumer(id, node, { x, y }, colorOf, isChosen, words) {
     },
     text(`name-${own}`, x + 23, y + 5, node.name, { class: "b t15" }),
   ];
-  const from = x + 30 + widthOf(node.name) * LARGE, places = Math.max(node.unacked, node.prefetch_count);
+  const from = x + 28 + widthOf(node.name) * LARGE, places = Math.max(node.unacked, node.prefetch_count);
   // What is sent with auto-ack is done: it has no window, whatever its channel's prefetch count.
   if (node.no_ack) return [...shapes, text(`auto-${own}`, from, y + 5, words.auto(), { class: "m" })];
   if (places > RINGS_MAX || (!node.prefetch_count && node.unacked)) {

@@ -124,6 +124,17 @@ test("rings say what is in flight, numbers where there would be too many", () =>
   assert.equal(shape(picture, "unacked-consumer:6").text, "40/250");
 });
 
+test("what a consumer holds stands beside its name, however long that is", () => {
+  const wide = 10.5;                                     // of a bold letter of 15 px in the font that Linux gives
+  for (const name of ["c1", "c12", "c128", "billing"]) {
+    const view = structuredClone(ORDERS);
+    view.consumers[1] = { ...view.consumers[1], name, prefetch_count: 5, unacked: 2 };
+    const picture = drawn(view), { x, text } = shape(picture, "name-consumer:1");
+    const rings = picture.shapes.filter(({ id }) => /^(rim-)?ring-/.test(id) && id.endsWith("consumer:1"));
+    assert.ok(Math.min(...rings.map(({ cx }) => cx)) - 6.5 >= x + text.length * wide, name);
+  }
+});
+
 test("a consumer with auto-ack has no window: no ring is drawn, whatever its prefetch count", () => {
   for (const [count, unacked] of [[1, 0], [5, 0], [250, 0], [0, 0]]) {
     const view = structuredClone(ORDERS);
