@@ -90,23 +90,36 @@ def test_it_shows_one_picture_and_its_caption_large_on_every_page_of_a_lab(lab: 
     expect(lab.locator("[inert]")).to_have_count(0)
 
 
-@pytest.mark.parametrize(("width", "height", "letters"), [(1920, 1080, 156), (1280, 720, 140)])
+@pytest.mark.parametrize(("width", "height"), [(1920, 1080), (1280, 720), (390, 844)])
+@pytest.mark.parametrize("letters", [140, 320])
 def test_a_long_sentence_is_as_large_and_whole(lab: Page, width: int, height: int, letters: int) -> None:
     lab.set_viewport_size({"width": width, "height": height})
+    lab.keyboard.press(" ")
+    expect(lab.locator("#play")).to_have_attribute("data-say-label", "play")
     lab.keyboard.press("p")
     expect(lab.locator(".projector")).to_be_visible()
-    held = lab.evaluate(
+    lab.evaluate(
         """(letters) => {
-          const means = document.getElementById("story-means");
-          means.textContent = "Each works out its own share from the same map, and a broker takes one owner. ".repeat(2).slice(0, letters);
+          const means = document.getElementById("story-means"), share = "Each works out its own share of one map. ";
+          means.textContent = share.repeat(10).slice(0, letters);
           means.setAttribute("data-long", "");
-          const { fontSize } = getComputedStyle(means), shown = document.querySelector(".projector");
-          return [parseFloat(fontSize), means.scrollHeight <= means.clientHeight + 1,
-            means.getBoundingClientRect().bottom <= shown.getBoundingClientRect().top];
         }""",
         letters,
     )
-    assert held == [32, True, True]
+    lab.wait_for_function(
+        """() => document.getElementById("story").getBoundingClientRect().bottom
+          <= document.querySelector(".projector").getBoundingClientRect().top + 1"""
+    )
+    held = lab.evaluate(
+        """() => {
+          const means = document.getElementById("story-means"), story = document.getElementById("story");
+          const box = means.getBoundingClientRect(), shown = document.querySelector(".projector .shown svg, .shown");
+          return [parseFloat(getComputedStyle(means).fontSize), means.scrollHeight <= means.clientHeight + 1,
+            box.bottom <= story.getBoundingClientRect().bottom, box.top >= 0, shown.clientHeight > 100];
+        }"""
+    )
+    assert held == [18 if width < 1000 else 32, True, True, True, True]
+    save(lab, f"projector-long-{letters}-{width}")
 
 
 def test_it_follows_the_lab_and_goes_through_the_pages_pictures(lab: Page) -> None:

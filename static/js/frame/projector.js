@@ -27,7 +27,7 @@ export function createProjector({ current, lane }) {
   const value = document.createElement("strong"), note = document.createElement("span");
   const count = document.createElement("span");
   const before = button("btn sq", "‹"), after = button("btn sq", "›"), leave = button("btn", "");
-  const screen = shown.attachShadow({ mode: "open" });
+  const screen = shown.attachShadow({ mode: "open" }), story = $("story"), band = new ResizeObserver(grow);
   let panel = null, drawnAt = -Infinity, opener = null;
 
   Object.assign(root, { className: "projector", hidden: true });
@@ -64,6 +64,7 @@ export function createProjector({ current, lane }) {
     hold(true);
     root.hidden = false;
     draw(true);
+    band.observe(story);
     leave.focus({ preventScroll: true });
     dispatchEvent(new Event("resize"));
     return true;
@@ -73,12 +74,25 @@ export function createProjector({ current, lane }) {
     if (panel === null) return false;
     panel = null;
     root.hidden = true;
-    document.body.removeAttribute("data-projector");
+    band.disconnect();
+    document.body.style.removeProperty("--head");
+    for (const name of ["data-projector", "data-wordy"]) document.body.removeAttribute(name);
     hold(false);
     screen.replaceChildren();
     opener?.focus?.({ preventScroll: true });
     dispatchEvent(new Event("resize"));
     return true;
+  }
+
+  // The picture gives way to a sentence of many lines, and does not come back with each shorter one: it would jump.
+  function grow() {
+    const { body } = document;
+    body.removeAttribute("data-wordy");
+    body.toggleAttribute("data-wordy", story.offsetHeight > innerHeight / 3);
+    const high = story.offsetHeight;
+    if (high <= parseFloat(getComputedStyle(body).getPropertyValue("--head"))) return;
+    body.style.setProperty("--head", `${high}px`);
+    setTimeout(() => draw(true));
   }
 
   // What is below is out of reach; the story stays.
@@ -121,7 +135,12 @@ export function createProjector({ current, lane }) {
   }
 
   // A paused page draws once for its new size, which may be sooner than the copy may be made again.
-  addEventListener("resize", () => panel && setTimeout(() => draw(true), EVERY_MS));
+  addEventListener("resize", () => {
+    if (!panel) return;
+    document.body.style.removeProperty("--head");
+    grow();
+    setTimeout(() => draw(true), EVERY_MS);
+  });
   before.addEventListener("click", () => go(-1));
   after.addEventListener("click", () => go(1));
   leave.addEventListener("click", close);
