@@ -8,16 +8,17 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.conftest import post, save, wait_frame
+from tests.browser.conftest import post, save, wait_frame, wait_text
 from tests.browser.test_axe import AXE, FINDINGS
 from tests.supervisor.site import SupervisedSite
 
 Profile = Callable[..., BrowserContext]
+KAFKA = {"model": "kafka", "brokers": 9, "partitions": 64, "replication_factor": 3}
 CROWDS = {
     128: [
         {"model": "rabbitmq"},
         {"model": "pulsar"},
-        {"model": "kafka", "brokers": 9, "partitions": 64, "replication_factor": 3},
+        KAFKA,
         {"model": "tubemq", "partitions": 64, "brokers": 8},
     ],
     512: [{"model": "rabbitmq"}, {"model": "kafka", "partitions": 64, "brokers": 9}],
@@ -26,11 +27,18 @@ MOST = """(id) => Object.values(window.highwater.view().lanes[id].consumers)
   .reduce((most, one) => (one.share > most.share ? one : most)).name"""
 
 
-def opened(profile: Profile, site: SupervisedSite, count: int, width: int = 1440, height: int = 900) -> Page:
+def opened(
+    profile: Profile,
+    site: SupervisedSite,
+    count: int,
+    width: int = 1440,
+    height: int = 900,
+    lanes: list[dict[str, Any]] | None = None,
+) -> Page:
     page = profile(viewport={"width": width, "height": height}).new_page()
     page.goto(f"{site.url}labs/")
     asked: dict[str, Any] = {
-        "name": f"{count} consumers", "lanes": CROWDS[count], "consumers": count,
+        "name": f"{count} consumers", "lanes": lanes or CROWDS[count], "consumers": count,
         "workload": {"kind": "uniform", "keys": 2000, "rate": 200},
     }  # fmt: skip
     page.goto(f"{site.url}lab/{post(page, '/api/labs/', asked)['id']}/")
@@ -107,6 +115,50 @@ def test_a_crash_is_named_and_every_partition_has_its_cell(
     foot = page.locator("#kafka .foot").bounding_box()
     assert bar and foot and foot["y"] + foot["height"] <= bar["y"]
     save(page, f"many-{count}-1280")
+
+
+def lifelines(page: Page) -> tuple[list[str], int]:
+    """(who has one in the sequence chart, how many share the last one)."""
+    texts = page.locator("#sequence text").all_text_contents()
+    others = texts.index("others")
+    # a leader's has its explanation with it
+    found = [re.match(r"★?(c\d+)", text) for text in texts[:others]]
+    return [name[1] for name in found if name], int(texts[others + 1])
+
+
+def test_the_sequence_gives_a_column_to_whom_something_sets_apart_and_one_to_all_others(
+    profile: Profile, site: SupervisedSite
+) -> None:
+    page = opened(profile, site, 128, lanes=[KAFKA])
+    page.click("#play")
+    expect(page.locator("#fresh")).to_have_attribute("data-state", "paused")
+    page.goto(page.url + "kafka/groups/")
+    wait_text(page, "#sequence", "others")
+    names, others = lifelines(page)
+    assert len(names) + others == 128 and 3 <= len(names) <= 12
+    listed = page.eval_on_selector_all("#members .who", "all => all.map((one) => one.textContent)")
+    assert {name.lstrip("★ ") for name in listed[1:]} <= set(names)
+    box = "#sequence >> xpath=.."
+    assert page.locator(box).evaluate("box => box.scrollWidth <= box.clientWidth")
+    expect(page.locator("#sequence-more")).to_be_hidden()
+    expect(page.locator("#sequence-others")).to_contain_text(f"{others} members together")
+    # What the others say is one dot a row: its count and the row's own dots are the count in the row's words.
+    dot = page.locator("#sequence [data-count]").last
+    count = int(dot.get_attribute("data-count") or 0)
+    expect(page.locator("#sequence text", has_text=f"×{count}").last).to_be_visible()
+    dot.click()
+    expect(page.locator("#message-about")).to_contain_text(f"one of {count} drawn here as one")
+    page.keyboard.press("Escape")
+    # Who is chosen has a column.
+    assert "c77" not in names
+    page.click("#all-consumers")
+    page.locator("#roster [data-pick=c77]").click()
+    wait_text(page, "#sequence", "c77")
+    names, others = lifelines(page)
+    assert "c77" in names and len(names) + others == 128
+    page.evaluate(AXE)
+    assert page.evaluate(FINDINGS) == []
+    save(page, "many-sequence")
 
 
 def test_pages_of_one_lane_list_three_by_the_same_rule_and_open_the_list_of_all(

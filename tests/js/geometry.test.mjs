@@ -138,7 +138,9 @@ test("each message says what is in it, and a refusal its code", () => {
 test("a sweep is nothing at 0, a whole circle at 1, and the long way round after a half", () => {
   assert.equal(sweep(0, 0, 10, 0), "");
   assert.equal(sweep(0, 0, 10, -1), "");
-  assert.match(sweep(0, 0, 10, 1), /Z$/);
+  for (const share of [1, 0.9998, 0.999, 0.995]) {
+    assert.equal(sweep(0, 0, 12, share), "M0 -12A12 12 0 0 1 0 12A12 12 0 0 1 0 -12Z", `${share}`);
+  }
   assert.equal(sweep(0, 0, 10, 0.25), "M0 -10A10 10 0 0 1 10 0");
   assert.equal(sweep(0, 0, 10, 0.75), "M0 -10A10 10 0 1 1 -10 0");
 });

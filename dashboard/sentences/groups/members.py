@@ -124,6 +124,10 @@ MEMBERS = {
     "groups.more_members": _(
         "{count?One more member is|{count} more members are} to the right: scroll sideways. →"
     ),
+    "groups.others_column": _(
+        "The last column is {count} members together. The leader, who has just changed or is silent, and whom you "
+        "choose have columns of their own."
+    ),
     "groups.more_figures": _(
         "{count?One more column is|{count} more columns are} to the right: scroll sideways. →"
     ),

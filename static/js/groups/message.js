@@ -12,7 +12,8 @@ export function createMessage(card, parts) {
       shown = "";
       return;
     }
-    const words = messageWords(exchange, group, moment, say), key = JSON.stringify(words);
+    const words = messageWords(exchange, group, moment, say, Number(dot.dataset.count ?? 1));
+    const key = JSON.stringify(words);
     if (key !== shown) {
       shown = key;
       parts.title.textContent = words.title;

@@ -34,7 +34,8 @@ import { COORDINATOR, createMembers, inOrder, rowsOf, stillChosen } from "./memb
 import { createMessage } from "./message.js";
 import { createMore } from "./more.js";
 import { othersTable } from "./others.js";
-import { layout as sequence, moment, needed } from "./sequence.js";
+import { moment } from "./rows.js";
+import { layout as sequence, needed } from "./sequence.js";
 import { membersTable, messagesTable, partitionsTable, statesList } from "./tables.js";
 import { lagsOf } from "./trend.js";
 import { chosenWords, verbsOf } from "./verbs.js";
@@ -126,6 +127,7 @@ function drawOthers(now) {
 function drawSequence(now) {
   const shown = {
     consumers: view.consumers, available: roomOf(picture), isPhone: isPhone(), isFolded, atUs: view.at_us, say,
+    named: namedNow(),
   };
   // It grows with what is said, and never shrinks: what stands below would jump.
   const isLow = document.body.hasAttribute("data-projector") && innerHeight <= 800;
@@ -139,6 +141,15 @@ function drawSequence(now) {
   picture.setAttribute("aria-label", say("groups.sequence_label"));
   around(() => draw(picture, made.shapes));
   moreMembers(made.columns);
+  const count = made.others.length;
+  $("sequence-others").hidden = !setText($("sequence-others"), count ? say("groups.others_column", { count }) : "");
+}
+
+// Of a crowd: those in the list, and those that the Stage's picture names.
+function namedNow() {
+  if (!isCrowd(view.lanes[lane])) return [];
+  const { rows, picture } = naming(lane, view, consumer);
+  return [...new Set([...rows, ...picture])];
 }
 
 function drawGrid(now) {

@@ -113,3 +113,10 @@ export const noteWords = (note, say) =>
   note.replace(/^(generation|epoch) (-?\d+)( leader)?/, (_, kind, number, leads) =>
     say(`groups.note.${kind}${leads ? "_leader" : ""}`, { number: Number(number) }),
   );
+
+// Minutes, seconds and thousandths: a rebalance takes some of those.
+export function moment(us) {
+  const ms = Math.max(0, Math.floor(us / 1000));
+  const seconds = String(Math.floor(ms / 1000) % 60).padStart(2, "0"), thousandths = String(ms % 1000).padStart(3, "0");
+  return `${Math.floor(ms / 60_000)}:${seconds}.${thousandths}`;
+}

@@ -1,37 +1,17 @@
 // The sequence chart: the coordinator's lifeline at the left, a lifeline for each member, time downward; the newest row
 // stands above the line "now". Time is not to scale: rows follow each other, and a long silence is a gap with its
-// length. Below "now" the timers run out.
+// length. Below "now" the timers run out. Those of a crowd that nothing sets apart share the last lifeline: what they
+// say is one dot a row, with its count.
 
 import { NARROW, halfUp } from "../base/say.js";
-import { widthOf } from "../drawing/labels.js";
 import { paint } from "../drawing/paint.js";
 import { round } from "../drawing/shapes.js";
-import { NAMES, labelOf, noteWords, rowsOf, toneOf } from "./rows.js";
+import { TIME_APART, geometry, isWell, namesOf } from "./columns.js";
+import { NAMES, labelOf, moment, noteWords, rowsOf, toneOf } from "./rows.js";
 import { arcs, rings } from "./timers.js";
 
-const HEAD = 40, FOOT = 78, ROW = 26, LINE = 16, FIRST_LINE = 17, GAP = 18, DOT = 5, ASIDE = 12, PITCH_LEAST = 34;
-const PITCH_MOST = 170, NOTE_LEAST = 92, NOTE_ROOM = 44, LETTER = 6.8, BOLD_LETTER = 8.8, NOTE_LETTER = 7.9;
-const TIME_APART = 8, TIME_LEAST = 74;
-
-// -> where things stand: {columns: name -> x, coordinator: x, width, now: y}
-export function geometry(names, { available, height, isPhone = false, isLong = false, atUs = 0 }) {
-  // as wide as the longest time: from ten minutes on it has a digit more
-  const time = Math.max(TIME_LEAST, widthOf(moment(atUs)) + TIME_APART + 2);
-  const labels = isPhone ? (isLong ? 164 : 120) : 190, coordinator = time + 18, first = coordinator + labels;
-  const pitch = Math.min(PITCH_MOST, Math.max(PITCH_LEAST, (available - first - 8) / Math.max(1, names.length)));
-  const columns = Object.fromEntries(names.map((name, place) => [name, round(first + pitch * (place + 0.5))]));
-  return {
-    time, coordinator, first, pitch, columns, isPhone,
-    width: Math.max(available, Math.ceil(first + pitch * names.length + 8)), height, now: height - FOOT,
-  };
-}
-
-// Who has a lifeline: the group's members, and whoever says something in the exchanges that are shown; by colour.
-function namesOf(group, consumers, rows) {
-  const names = new Set(Object.values(group.members).map(({ consumer }) => consumer));
-  for (const row of rows) for (const { exchange } of row.items) names.add(exchange.member);
-  return [...names].sort((a, b) => (consumers[a]?.order ?? 1e9) - (consumers[b]?.order ?? 1e9) || a.localeCompare(b));
-}
+const HEAD = 40, FOOT = 78, ROW = 26, LINE = 16, FIRST_LINE = 17, GAP = 18, DOT = 5, ASIDE = 12;
+const NOTE_LEAST = 92, NOTE_ROOM = 44, LETTER = 6.8, BOLD_LETTER = 8.8, NOTE_LETTER = 7.9, WAITS_LEAST = 60;
 
 // The rows that fit, each with its y, the oldest first.
 export function placed(rows, grid, say) {
@@ -75,32 +55,33 @@ export function broken(text, room, letter) {
 }
 
 // How high a chart of all rows would be.
-export function needed(group, { consumers, available, isPhone, isFolded, atUs, say }) {
-  const { all, grid } = planOf(group, { consumers, available, height: 0, isPhone, isFolded, atUs });
+export function needed(group, { say, ...shown }) {
+  const { all, grid } = planOf(group, { ...shown, height: 0 });
   return all.reduce((sum, row) => sum + heightOf(row, linesOf(row, grid, say)), HEAD + FOOT + 24);
 }
 
 // All rows, and where the lifelines of those who say something in the last of them stand.
-function planOf(group, { consumers, available, height, isPhone, isFolded, atUs }) {
+function planOf(group, { consumers, isFolded, ...shown }) {
   const all = rowsOf(group.exchanges, { isFolded });
   return {
     all,
     grid: geometry(namesOf(group, consumers, all.slice(-24)), {
-      available, height, isPhone, isLong: group.protocol === "consumer", atUs,
+      ...shown, group, foot: FOOT, isLong: group.protocol === "consumer",
     }),
   };
 }
 
 const heightOf = (row, label) => ROW + label.below.length * LINE + (row.gapUs ? GAP : 0);
 
-// group: of the view; consumers: name -> {color, order}; chosen: number of the exchange that is looked at.
+// group: of the view; consumers: name -> {color, order}; chosen: number of the exchange that is looked at; named: of a
+// crowd, whom the page names.
 export function layout(
   group,
-  { consumers, available, height, isPhone = false, isFolded = true, atUs, chosen = null, say },
+  { consumers, available, height, isPhone = false, isFolded = true, atUs, chosen = null, named = [], say },
 ) {
-  const { all, grid } = planOf(group, { consumers, available, height, isPhone, isFolded, atUs });
+  const { all, grid } = planOf(group, { consumers, available, height, isPhone, isFolded, atUs, named });
   const rows = placed(all, grid, say).filter((row) =>
-    row.items.some(({ exchange }) => exchange.member in grid.columns),
+    row.items.some(({ exchange }) => grid.columnOf(exchange.member)),
   );
   const shapes = [...lifelines(group, grid, { consumers, say, atUs })];
   if (!rows.length) {
@@ -115,7 +96,7 @@ export function layout(
     id: "now-word", tag: "text", x: grid.time - TIME_APART, y: grid.now + 4, class: "b end", text: say("groups.now"),
   });
   shapes.push(...rings(group, grid, { atUs, say, isPhone }));
-  return { shapes, width: grid.width, columns: Object.values(grid.columns) };
+  return { shapes, width: grid.width, columns: Object.values(grid.columns), others: grid.others };
 }
 
 function lifelines(group, grid, { consumers, say }) {
@@ -137,6 +118,10 @@ function lifelines(group, grid, { consumers, say }) {
     text: isThere ? say("groups.on_broker", { broker: group.coordinator }) : say("groups.no_coordinator"),
   });
   for (const [name, x] of Object.entries(grid.columns)) {
+    if (name === grid.together) {
+      shapes.push(...lifelineOfOthers(x, grid, known, say));
+      continue;
+    }
     const member = known.get(name), isUp = member?.condition === "running", color = consumers[name]?.color;
     shapes.push({ id: `life-${name}`, tag: "path", d: `M${x} ${HEAD}V${now}`, class: `life${isUp ? "" : " gone"}` });
     shapes.push({ id: `life-dot-${name}`, tag: "circle", cx: x, cy: 24, r: 6, fill: paint(color), class: "o" });
@@ -145,38 +130,68 @@ function lifelines(group, grid, { consumers, say }) {
       text: `${member?.is_leader ? "★" : ""}${name === "tool" ? say("groups.tool") : name}`,
       title: member?.is_leader ? say("groups.leads") : "",
     });
-    const sign =
-      member === undefined
-        ? ""
-        : { running: member.is_stuck ? "!" : "", paused: "‖", crashed: "▼", gone: "○" }[member.condition];
+    const sign = signOf(member);
     if (sign) shapes.push({ id: `life-sign-${name}`, tag: "text", x: x + 10, y: 29, class: "b bad", text: sign });
   }
   return shapes;
 }
 
+const signOf = (member) =>
+  member === undefined
+    ? ""
+    : { running: member.is_stuck ? "!" : "", paused: "‖", crashed: "▼", gone: "○" }[member.condition];
+
+// How many they are, and of those that do not run how many of each sort.
+function lifelineOfOthers(x, { now, others }, known, say) {
+  const signs = new Map(), members = others.map((name) => known.get(name));
+  for (const sign of members.map(signOf).filter(Boolean)) signs.set(sign, (signs.get(sign) ?? 0) + 1);
+  const isUp = members.some((member) => member && isWell(member));
+  return [
+    { id: "life-others", tag: "path", d: `M${x} ${HEAD}V${now}`, class: `life many${isUp ? "" : " gone"}` },
+    { id: "life-name-others", tag: "text", x, y: 12, class: "mid", text: say("groups.others_word") },
+    { id: "life-count-others", tag: "text", x, y: 29, class: "n b mid", text: String(others.length) },
+    ...[...signs].map(([sign, count], place) => ({
+      id: `life-sign-others-${sign}`, tag: "text", x: x + 20 + place * 34, y: 29, class: "n b bad",
+      text: `${sign}${count}`,
+    })),
+  ];
+}
+
 // A request that waits at the coordinator: a bar on its member's lifeline, from its row to its answer's, or to now.
 // One whose row is older than all that fit comes down from the top.
 function parked(group, rows, grid, { consumers, atUs, say }) {
-  const shapes = [], asked = new Map(), answered = new Map();
+  const shapes = [], asked = new Map(), answered = new Map(), bars = new Map();
   for (const row of rows) {
     const rowOf = { ask: asked, answer: answered }[row.way];
     for (const { number } of row.items) rowOf?.set(number, row);
   }
   for (const [number, exchange] of Object.entries(group.exchanges)) {
-    const x = grid.columns[exchange.member], ask = asked.get(number), end = answered.get(number);
-    if (x === undefined || exchange.arrived_us === null || exchange.lost_us !== null) continue;
+    const column = grid.columnOf(exchange.member), ask = asked.get(number), end = answered.get(number);
+    if (column === undefined || exchange.arrived_us === null || exchange.lost_us !== null) continue;
     if (!ask && !end && exchange.answered_us !== null) continue;
-    const top = ask?.y ?? HEAD, until = end ? end.y : grid.now;
-    const waitedUs = (exchange.answered_us ?? atUs) - exchange.arrived_us;
+    // of those who stand together one bar for all that wait from one row to another
+    const id = column === grid.together ? `others-${ask?.id ?? "before"}-${end?.id ?? "now"}` : number;
+    const bar = bars.get(id) ?? { column, top: ask?.y ?? HEAD, end, waiting: [] };
+    bar.waiting.push(exchange);
+    bars.set(id, bar);
+  }
+  for (const [id, { column, top, end, waiting }] of bars) {
+    const x = grid.columns[column], until = end ? end.y : grid.now, count = waiting.length;
+    const [{ kind, member }] = waiting;
+    const waitedUs = Math.max(...waiting.map((one) => (one.answered_us ?? atUs) - one.arrived_us));
+    const isMany = column === grid.together;
     shapes.push({
-      id: `parked-${number}`, tag: "rect", x: x - 4, y: top, width: 8, height: Math.max(0, until - top),
-      fill: paint(consumers[exchange.member]?.color), class: `parked${end ? "" : " open"}`,
-      title: say("groups.parked", { what: NAMES[exchange.kind], waited_us: waitedUs }),
+      id: `parked-${id}`, tag: "rect", x: x - 4, y: top, width: 8, height: Math.max(0, until - top),
+      ...(isMany ? {} : { fill: paint(consumers[member]?.color) }),
+      class: `parked${end ? "" : " open"}${isMany ? " many" : ""}`,
+      title: isMany
+        ? say("groups.parked_many", { what: NAMES[kind], count, waited_us: waitedUs })
+        : say("groups.parked", { what: NAMES[kind], waited_us: waitedUs }),
     });
-    if (!end && until - top > 24 && grid.pitch >= 60) {
+    if (!end && until - top > 24 && (isMany || grid.pitch >= WAITS_LEAST)) {
       shapes.push({
-        id: `parked-words-${number}`, tag: "text", x: x + 9, y: round(until - 8), class: "s halo",
-        text: say("groups.waits", { waited_us: waitedUs }),
+        id: `parked-words-${id}`, tag: "text", x: x + 9, y: round(until - 8), class: "s halo",
+        text: isMany ? `×${count}` : say("groups.waits", { waited_us: waitedUs }),
       });
     }
   }
@@ -187,8 +202,7 @@ const REACHED = 0.96;
 
 function rowShapes(row, grid, { group, consumers, chosen, say, atUs }) {
   const { coordinator } = grid, tone = toneOf(row), shapes = [];
-  const items = row.items.filter(({ exchange }) => exchange.member in grid.columns);
-  const far = Math.max(...items.map(({ exchange }) => grid.columns[exchange.member])), id = row.id, y = row.y;
+  const dots = dotsOf(row, grid), far = Math.max(...dots.map(({ x }) => x)), id = row.id, y = row.y;
   if (row.gapUs) {
     shapes.push({
       id: `gap-${id}`, tag: "text", x: grid.time - TIME_APART, y: y - ROW / 2 - 4, class: "m end n",
@@ -198,7 +212,7 @@ function rowShapes(row, grid, { group, consumers, chosen, say, atUs }) {
   shapes.push({
     id: `at-${id}`, tag: "text", x: grid.time - TIME_APART, y: y + 4, class: "n m end", text: moment(row.atUs),
   });
-  const share = flight(row, items[0].exchange, group, atUs);
+  const share = flight(row, dots[0].items[0].exchange, group, atUs);
   const reach =
     row.way === "ask" && share < REACHED
       ? [round(far + (coordinator - far) * share), far]
@@ -209,30 +223,41 @@ function rowShapes(row, grid, { group, consumers, chosen, say, atUs }) {
   if (row.way !== "answer" && reach[0] === coordinator) {
     shapes.push({ id: `in-${id}`, tag: "path", d: `M${coordinator + 1} ${y}l8 -4v8z`, class: `head ${tone}` });
   }
-  for (const { number, exchange } of items) {
-    const x = grid.columns[exchange.member], isLost = exchange.lost_us !== null;
-    const isUnheard =
-      row.way !== "ask" && exchange.received_us === null && share >= REACHED && exchange.answered_us !== null;
-    if (row.way !== "ask" && !isUnheard && (row.way !== "answer" || share >= REACHED)) {
+  for (const { x, items, isMany } of dots) {
+    const [{ number, exchange }] = items, key = isMany ? "others" : number;
+    const isThere = share >= REACHED, lost = items.filter((item) => item.exchange.lost_us !== null).length;
+    const unheard = items.filter((item) => isUnheard(row, item.exchange, isThere)).length;
+    if (row.way !== "ask" && unheard < items.length && (row.way !== "answer" || isThere)) {
       shapes.push({
-        id: `out-${id}-${number}`, tag: "path", d: `M${x - DOT - 1} ${y}l-8 -4v8z`, class: `head ${tone}`,
+        id: `out-${id}-${key}`, tag: "path", d: `M${x - DOT - 1} ${y}l-8 -4v8z`, class: `head ${tone}`,
       });
     }
+    const isChosen = items.some((item) => item.number === chosen), size = isMany ? DOT + 1 : DOT;
+    const what = { what: NAMES[exchange.kind], note: noteWords(exchange.note, say) };
     shapes.push({
-      id: `dot-${id}-${number}`, tag: "circle", cx: x, cy: y, r: chosen === number ? DOT + 3 : DOT,
-      fill: paint(consumers[exchange.member]?.color), class: `dot-of${chosen === number ? " chosen" : ""}`,
-      role: "button", tabindex: -1, "data-part": `${id}-${number}`, "data-exchange": number,
-      "aria-label": say("groups.message_label", {
-        what: NAMES[exchange.kind], member: exchange.member, note: noteWords(exchange.note, say),
-      }),
+      id: `dot-${id}-${key}`, tag: "circle", cx: x, cy: y, r: isChosen ? size + 3 : size,
+      ...(isMany ? {} : { fill: paint(consumers[exchange.member]?.color) }),
+      class: `dot-of${isMany ? " many" : ""}${isChosen ? " chosen" : ""}`,
+      role: "button", tabindex: -1, "data-part": `${id}-${key}`, "data-exchange": number,
+      ...(isMany ? { "data-count": items.length } : {}),
+      "aria-label": isMany
+        ? say("groups.messages_label", { ...what, count: items.length })
+        : say("groups.message_label", { ...what, member: exchange.member }),
     });
-    if (isLost || isUnheard) {
+    if (isMany) {
       shapes.push({
-        id: `lost-${id}-${number}`, tag: "path", d: isLost ? cross(coordinator + 16, y) : cross(x - 14, y),
+        id: `many-${id}`, tag: "text", x: x + DOT + 6, y: y + 4, class: "n s halo", text: `×${items.length}`,
+      });
+    }
+    if (lost || unheard) {
+      shapes.push({
+        id: `lost-${id}-${key}`, tag: "path", d: lost ? cross(coordinator + 16, y) : cross(x - 14, y),
         class: "severed",
+        ...(isMany ? { title: say("groups.lost_of", { lost: lost || unheard, count: items.length }) } : {}),
       });
     }
     if (
+      !isMany &&
       (row.way === "answer" || row.way === "both") &&
       row.label.note === "" &&
       exchange.note &&
@@ -263,6 +288,22 @@ function rowShapes(row, grid, { group, consumers, chosen, say, atUs }) {
   return shapes;
 }
 
+// The messages of a row where they stand: each on its member's lifeline, those of the others in one.
+// -> [{x, items, isMany}], never without items
+function dotsOf(row, grid) {
+  const found = row.items.filter(({ exchange }) => grid.columnOf(exchange.member));
+  const isOf = ({ exchange }) => grid.columnOf(exchange.member) === grid.together, together = found.filter(isOf);
+  return [
+    ...found.filter((item) => !isOf(item)).map((item) => ({
+      x: grid.columns[item.exchange.member], items: [item], isMany: false,
+    })),
+    ...(together.length ? [{ x: grid.columns[grid.together], items: together, isMany: true }] : []),
+  ];
+}
+
+const isUnheard = ({ way }, { received_us: received, answered_us: answered }, isThere) =>
+  way !== "ask" && received === null && isThere && answered !== null;
+
 // How far a message on its way has come: 1 when it is there.
 function flight(row, exchange, group, atUs) {
   const [from, there] =
@@ -275,10 +316,3 @@ function flight(row, exchange, group, atUs) {
 const cross = (x, y) => `M${x - 5} ${y - 5}L${x + 5} ${y + 5}M${x + 5} ${y - 5}L${x - 5} ${y + 5}`;
 const clip = (text, room, letter = LETTER) =>
   text.length * letter <= room ? text : `${text.slice(0, Math.max(1, Math.floor(room / letter) - 1))}…`;
-
-// Minutes, seconds and thousandths: a rebalance takes some of those.
-export function moment(us) {
-  const ms = Math.max(0, Math.floor(us / 1000));
-  const seconds = String(Math.floor(ms / 1000) % 60).padStart(2, "0"), thousandths = String(ms % 1000).padStart(3, "0");
-  return `${Math.floor(ms / 60_000)}:${seconds}.${thousandths}`;
-}

@@ -3,8 +3,7 @@
 import { NONE, number } from "../base/say.js";
 import { lagOf, lanesOf, readBy, readsCommitted } from "./lanes.js";
 import { epochOf, inOrder } from "./members.js";
-import { codeName, NAMES, noteWords } from "./rows.js";
-import { moment } from "./sequence.js";
+import { codeName, moment, NAMES, noteWords } from "./rows.js";
 import { statusOf, wordsOf } from "./status.js";
 import { left } from "./timers.js";
 import { direction } from "./trend.js";

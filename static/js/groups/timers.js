@@ -11,6 +11,8 @@ const RADIUS = 12, LOW = 0.34, ARCS_MOST = 8, APART = 4;       // of more member
 const toneOf = (timer, atUs, condition = "running") =>
   condition !== "running" ? "bad" : (timer.until_us - atUs) / timer.of_us < LOW ? "warn" : "calm";
 
+export const isCalm = (one, atUs) => one === undefined || toneOf(one.timer, atUs, one.condition) === "calm";
+
 export const left = (us, say) => {
   const s = Math.max(0, us) / 1e6;
   return s >= 600
@@ -43,18 +45,30 @@ export function ownTimers(group) {
 
 export const groupTimer = (group) => Object.values(group.timers).find(({ member }) => member === null) ?? null;
 
+// In each column the timer that is over first: of those who stand together it is one of many.
+// -> column -> {timer, condition, name: whose it is}
+function timersIn(group, grid) {
+  const found = new Map();
+  for (const [name, one] of ownTimers(group)) {
+    const column = grid.columnOf(name), before = found.get(column);
+    if (column === undefined || (before && before.timer.until_us <= one.timer.until_us)) continue;
+    found.set(column, { ...one, name });
+  }
+  return found;
+}
+
 export function arcs(group, rows, grid, { atUs }) {
   const shapes = [];
-  for (const [name, { timer, condition }] of ownTimers(group)) {
-    const x = grid.columns[name], since = timer.until_us - timer.of_us;
+  for (const [column, { timer, condition, name }] of timersIn(group, grid)) {
+    const x = grid.columns[column], since = timer.until_us - timer.of_us;
     const tone = toneOf(timer, atUs, condition);
-    if (x === undefined || (tone === "calm" && Object.keys(grid.columns).length > ARCS_MOST)) continue;
+    if (tone === "calm" && Object.keys(grid.columns).length > ARCS_MOST) continue;
     const row = rows.findLast(
       ({ items, atUs: at }) => at <= since + 50_000 && items.some(({ exchange }) => exchange.member === name),
     );
     const from = row?.y ?? 44, bulge = Math.min(26, 8 + (grid.now - from) / 16);
     shapes.push({
-      id: `arc-${name}`, tag: "path",
+      id: `arc-${column}`, tag: "path",
       d: `M${x} ${round(from)}C${x + bulge} ${round(from + 8)} ${x + bulge} ${round(grid.now - 8)} ${x} ${grid.now}`,
       class: `timer-arc ${tone}`,
     });
@@ -80,21 +94,25 @@ export function rings(group, grid, { atUs, say }) {
     shapes.push({ id: `ring-${id}`, tag: "path", d: sweep(x, y, RADIUS, share), class: `ring ${tone}`, title: label });
   };
   // Where one has no room for its unit all have none, and are seconds.
-  const own = groupTimer(group), timers = [...ownTimers(group)];
+  const own = groupTimer(group), timers = [...timersIn(group, grid)];
   const leftOf = ({ timer }) => left(timer.until_us - atUs, say);
   const hasUnits = timers.every(([, one]) => widthOf(leftOf(one)) + APART <= grid.pitch);
   for (const [name, one] of timers) {
-    const { timer, condition } = one, x = grid.columns[name];
-    if (x === undefined) continue;
+    const { timer, condition } = one, x = grid.columns[name], isTogether = name === grid.together;
     const tone = toneOf(timer, atUs, condition), label = say(`groups.timer.${timer.kind}`);
     ring(name, x, timer, tone, label);
     shapes.push({
       id: `left-${name}`, tag: "text", x, y: y + 29, class: `n s mid ${tone === "calm" ? "m" : tone}`,
       text: hasUnits ? leftOf(one) : halfUp(Math.max(0, timer.until_us - atUs) / 1e6),
     });
-    if (timer.kind !== "session" && grid.pitch >= 76) {
+    const below = isTogether
+      ? say("groups.first_of", { count: grid.others.length })
+      : timer.kind !== "session" && grid.pitch >= 76
+        ? label
+        : "";
+    if (below) {
       shapes.push({
-        id: `kind-${name}`, tag: "text", x, y: y + 44, class: `s mid ${tone === "calm" ? "m" : tone}`, text: label,
+        id: `kind-${name}`, tag: "text", x, y: y + 44, class: `s mid ${tone === "calm" ? "m" : tone}`, text: below,
       });
     }
   }
@@ -118,10 +136,12 @@ export function rings(group, grid, { atUs, say }) {
   return shapes;
 }
 
-// A part of a circle from the top, clockwise.
+// A part of a circle from the top, clockwise; what is nearly the whole is drawn whole, as its ends are rounded to one
+// point.
 export function sweep(x, y, radius, share) {
   if (share <= 0) return "";
-  if (share >= 0.9999) return `M${x} ${y - radius}A${radius} ${radius} 0 1 1 ${round(x - 0.1)} ${y - radius}Z`;
+  const half = `A${radius} ${radius} 0 0 1 ${x}`;
+  if (share >= 0.99) return `M${x} ${y - radius}${half} ${y + radius}${half} ${y - radius}Z`;
   const angle = share * 2 * Math.PI, toX = round(x + radius * Math.sin(angle));
   const toY = round(y - radius * Math.cos(angle));
   return `M${x} ${y - radius}A${radius} ${radius} 0 ${share > 0.5 ? 1 : 0} 1 ${toX} ${toY}`;

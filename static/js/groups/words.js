@@ -273,8 +273,10 @@ export function doing(member, group, say, key = null) {
   return count ? say("groups.doing.reads", { count }) : say("groups.doing.idle");
 }
 
-// A message in full: {title, times: [[word, text]], asked: [[name, value]], answered: [[name, value]], tone}.
-export function messageWords(exchange, group, moment, say) {
+// A message in full: {title, times: [[word, text]], asked: [[name, value]], answered: [[name, value]], tone}. together:
+// how many are drawn as one with it.
+export function messageWords(exchange, group, moment, say, together = 1) {
+  const { member, broker } = exchange, from = say("groups.from", { member, count: broker, broker });
   const at = (us) => (us === null ? say("groups.not_yet") : moment(us));
   const times = [["sent", at(exchange.sent_us)]];
   if (exchange.arrived_us !== null || exchange.received_us === null) times.push(["arrived", at(exchange.arrived_us)]);
@@ -284,7 +286,7 @@ export function messageWords(exchange, group, moment, say) {
   times.push(exchange.lost_us !== null ? ["lost", at(exchange.lost_us)] : ["received", at(exchange.received_us)]);
   return {
     title: NAMES[exchange.kind],
-    about: say("groups.from", { member: exchange.member, count: exchange.broker, broker: exchange.broker }),
+    about: together > 1 ? say("groups.one_of", { from, count: together }) : from,
     code: exchange.code ? codeName(exchange) : "",
     times: times.map(([word, text]) => [say(`groups.time.${word}`), text]), asked: exchange.fields,
     answered: exchange.answer,

@@ -6,7 +6,7 @@ import {
   clock, clockMs, fill, inTurn, number, percent, ratio, seconds, sentences,
 } from "../../../static/js/base/say.js";
 import { createFreshness } from "../../../static/js/feed/freshness.js";
-import { moment } from "../../../static/js/groups/sequence.js";
+import { moment } from "../../../static/js/groups/rows.js";
 
 const words = { second: "s", minute: "min" };
 

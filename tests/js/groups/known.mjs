@@ -58,7 +58,9 @@ export const crowded = (count) => {
   );
   const group = {
     ...rest.group,
-    members: Object.fromEntries(names.map((name) => [name, { ...rest.group.members.c1, consumer: name }])),
+    members: Object.fromEntries(names.map((name, place) => [
+      name, { ...rest.group.members.c1, consumer: name, is_leader: place === 0 },
+    ])),
     exchanges: said, timers: {},
   };
   return {

@@ -2,9 +2,10 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
+import { geometry } from "../../../static/js/groups/columns.js";
 import * as machine from "../../../static/js/groups/machine.js";
-import { codeName, labelOf, noteWords, rowsOf, toneOf } from "../../../static/js/groups/rows.js";
-import { broken, geometry, moment, placed } from "../../../static/js/groups/sequence.js";
+import { codeName, labelOf, moment, noteWords, rowsOf, toneOf } from "../../../static/js/groups/rows.js";
+import { broken, placed } from "../../../static/js/groups/sequence.js";
 import { messageWords } from "../../../static/js/groups/words.js";
 import { say } from "../fixtures/load.mjs";
 import { ALL, empty, rest, silent, nobody, epochs, large, CLASSIC, check, chart, cells, crowded } from "./known.mjs";
@@ -209,4 +210,90 @@ test("what an answer comes to is said in the page's language", () => {
       if (tag === "text") assert.doesNotMatch(text, /^(generation|epoch) -?\d/);
     }
   }
+});
+
+const told = ({ shapes }, start) => shapes.filter(({ id }) => id.startsWith(start));
+const lanesOf = (made) => told(made, "life-name-").map(({ id }) => id.slice("life-name-".length));
+
+test("of a crowd the members that something sets apart have a column, the others one with their number", () => {
+  const view = crowded(128), made = chart(view, { named: ["c77", "c128", "c3"], height: 580 });
+  const names = lanesOf(made);
+  assert.ok(names.length <= 13 && ["c77", "c128", "c3", "others"].every((name) => names.includes(name)), names.join());
+  const count = made.shapes.find(({ id }) => id === "life-count-others").text;
+  assert.equal(Number(count) + names.length - 1, 128);
+  assert.equal(made.others.length, Number(count));
+  assert.ok(made.width === 960, "nothing stands to the right");
+  for (const available of [332, 700, 960, 1400]) {
+    const wide = chart(view, { available, isPhone: available < 640 });
+    assert.equal(wide.width, available);
+    assert.ok(Math.max(...wide.columns) < available - 40);
+  }
+});
+
+test("each message of a crowd is counted once: on its member's lifeline, or with the others'", () => {
+  const view = crowded(128), made = chart(view, { named: ["c77"], isFolded: true });
+  const dots = told(made, "dot-").filter(({ id }) => !id.endsWith("-others")), together = told(made, "dot-")
+    .filter(({ id }) => id.endsWith("-others")).reduce((sum, dot) => sum + dot["data-count"], 0);
+  assert.equal(dots.length + together, Object.keys(view.group.exchanges).length);
+  for (const { id, text } of told(made, "many-")) {
+    const dot = made.shapes.find((one) => one.id === `${id.replace("many-", "dot-")}-others`);
+    assert.equal(text, `×${dot["data-count"]}`);
+  }
+});
+
+const change = (view, names, changes) => ({
+  ...view,
+  group: {
+    ...view.group,
+    members: Object.fromEntries(Object.entries(view.group.members).map(([key, member]) => [
+      key, names.includes(key) ? { ...member, ...changes } : member,
+    ])),
+  },
+});
+
+test("who is silent and who leads has a column; of more than have room the rest are counted by what they do", () => {
+  const plain = crowded(128);
+  const led = change(change(plain, ["c1"], { is_leader: false }), ["c90"], { is_leader: true });
+  const few = lanesOf(chart(change(led, ["c40", "c41"], { condition: "crashed" })));
+  assert.ok(["c40", "c41", "c90"].every((name) => few.includes(name)), few.join());
+  const dead = Array.from({ length: 60 }, (_, place) => `c${place + 60}`);
+  const made = chart(change(plain, dead, { condition: "crashed" })), names = lanesOf(made);
+  const sign = made.shapes.find(({ id }) => id === "life-sign-others-▼");
+  assert.equal(sign.text, `▼${60 - names.filter((name) => dead.includes(name)).length}`);
+});
+
+test("what waits of the others is one bar with their number, what is lost a cross that says how many", () => {
+  const view = crowded(128), parked = Object.values(silent.group.exchanges).find(({ kind, answered_us: at }) =>
+    kind === "join" && at === null);
+  const said = Object.fromEntries(Object.keys(view.group.members).map((member, place) => [
+    place, { ...parked, member, sent_us: view.at_us, arrived_us: view.at_us },
+  ]));
+  const joining = { ...view, group: { ...view.group, exchanges: said } }, made = chart(joining);
+  const bars = told(made, "parked-").filter(({ tag }) => tag === "rect");
+  assert.equal(bars.length, lanesOf(made).length);
+  const bar = bars.find(({ id }) => id.startsWith("parked-others"));
+  assert.match(bar.title, new RegExp(`"count":${made.others.length}`));
+  const lost = chart({ ...joining, group: { ...joining.group, exchanges: Object.fromEntries(
+    Object.entries(said).map(([number, one]) => [number, { ...one, arrived_us: null, lost_us: view.at_us }]),
+  ) } });
+  const cross = told(lost, "lost-").find(({ id }) => id.endsWith("-others"));
+  assert.match(cross.title, new RegExp(`"lost":${lost.others.length},"count":${lost.others.length}`));
+});
+
+test("the timer of the others is that of the first of them to run out", () => {
+  const view = crowded(128), timers = Object.fromEntries(Object.keys(view.group.members).map((member, place) => [
+    `session:${member}`,
+    { kind: "session", member, of_us: 10_000_000, until_us: view.at_us + 9_000_000 - place * 1000 },
+  ]));
+  const made = chart({ ...view, group: { ...view.group, timers } });
+  const ring = made.shapes.find(({ id }) => id === "kind-@others");
+  assert.match(ring.text, new RegExp(`first_of.*"count":${made.others.length}`));
+  const low = { ...timers, "session:c55": { ...timers["session:c55"], until_us: view.at_us + 1_000_000 } };
+  assert.ok(lanesOf(chart({ ...view, group: { ...view.group, timers: low } })).includes("c55"), "its time runs out");
+});
+
+test("a card of a message that is drawn with others says with how many", () => {
+  const [exchange] = Object.values(rest.group.exchanges);
+  assert.match(messageWords(exchange, rest.group, moment, say, 87).about, /one_of.*"count":87/);
+  assert.doesNotMatch(messageWords(exchange, rest.group, moment, say).about, /one_of/);
 });
