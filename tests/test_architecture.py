@@ -196,6 +196,7 @@ HOLDS = {
     "how does a lab run in a notebook": "class Run",
     "what may a page of another site show of a lab": "def embed",
     "what is in a capsule, and who answers its page offline": "class Recording",
+    "where does a fault strike a real client's method": "def _strike",
     "what breaks a promise, and how is the shortest schedule found": "class Search",
     "what may a follower do, and what does their page do": "def room_copy",
     "what is the room asked, and who counts the answers": "def question_ask",

@@ -108,9 +108,12 @@ def test_pika_program_runs_against_its_server(installed):
         assert run_program(program_of("pika.md"), url) == ["order 0", "order 1", "order 2"]
 
 
-def test_it_names_the_command(installed):
-    look = "from importlib.metadata import entry_points as e; import json; print(json.dumps([x.value for x in e(name='highwater')]))"
-    assert said(installed, look) == ["broker_core.serve.__main__:main"]
+def test_it_names_the_command_and_the_plugin_of_pytest(installed):
+    look = "from importlib.metadata import entry_points as e; import json; print(json.dumps({x.group: x.value for x in e(name='highwater')}))"
+    assert said(installed, look) == {
+        "console_scripts": "broker_core.serve.__main__:main",
+        "pytest11": "broker_core.serve.pytest_plugin",
+    }
 
 
 def said(python: Path, program: str) -> object:

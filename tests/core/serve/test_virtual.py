@@ -78,6 +78,31 @@ def test_idle_client_with_heartbeats_is_there_after_an_hour(run_virtually):
     assert HOUR_S <= run_virtually(idle()) <= HOUR_S + 121
 
 
+def test_aio_pika_takes_a_message_after_an_hour_and_keeps_its_heartbeats(run_virtually):
+    aio_pika = pytest.importorskip("aio_pika")
+
+    async def take() -> None:
+        loop = asyncio.get_running_loop()
+        async with highwater.run_here() as rabbitmq:
+            connection = await aio_pika.connect(rabbitmq.url + "?heartbeat=20")
+            channel = await connection.channel()
+            queue = await channel.declare_queue("orders")
+            taken = loop.create_future()
+            await queue.consume(taken.set_result, no_ack=True)
+            await rabbitmq.wait_for_consumer("orders")
+            loop.call_later(
+                HOUR_S,
+                lambda: loop.create_task(
+                    channel.default_exchange.publish(aio_pika.Message(b"late"), "orders")
+                ),
+            )
+            assert (await taken).body == b"late" and loop.time() >= HOUR_S
+            assert len(rabbitmq.connections()) == 1
+            await connection.close()
+
+    assert HOUR_S <= run_virtually(take()) < HOUR_S + 60
+
+
 def test_clock_stands_while_a_thread_works(run_virtually):
     async def work() -> None:
         loop = asyncio.get_running_loop()
