@@ -57,12 +57,12 @@ seed: install-dev
 	SEED=$(SEED) $(VENV)/python -m pytest -q $(or $(TESTS),tests/simulation)
 
 # Whole labs (at most 200); Kafka clusters under faults, 500 steps each, and consumer groups on them; Pulsar's subscriptions, and a million messages through
-# Key_Shared; TubeMQ; RabbitMQ; then the core's laws on other examples than those of `make test`, and the frames of all
+# Key_Shared; TubeMQ; RabbitMQ; a million frames of any kind at its server, and 200 runs of real clients again; then the core's laws on other examples than those of `make test`, and the frames of all
 # lessons in a browser, of which `make test` opens the first six.
 simulate: install-dev
 	HIGHWATER_SEEDS=$(or $(SEEDS),2000) HIGHWATER_PULSAR_MESSAGES=$(or $(MESSAGES),1000000) \
 	$(VENV)/python -m pytest -n auto -q tests/simulation/test_seeds.py tests/simulation/test_cluster_seeds.py tests/simulation/test_retention_seeds.py tests/simulation/test_compaction_seeds.py tests/simulation/test_group_seeds.py \
-	tests/simulation/test_subscription_seeds.py tests/simulation/test_tubemq_seeds.py tests/simulation/test_rabbit_seeds.py tests/simulation/test_key_shared_laws.py
+	tests/simulation/test_subscription_seeds.py tests/simulation/test_tubemq_seeds.py tests/simulation/test_rabbit_seeds.py tests/simulation/test_frame_seeds.py tests/simulation/test_client_seeds.py tests/simulation/test_key_shared_laws.py
 	HIGHWATER_NEW_EXAMPLES=1 $(VENV)/python -m pytest -n auto -q tests/core
 	$(VENV)/python -m pytest -n 2 -q -m "story and slow" tests/browser
 
