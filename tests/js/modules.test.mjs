@@ -122,13 +122,14 @@ const SCRIPTS = readFileSync(new URL("../../dashboard/page_scripts.py", import.m
 const SERVED = [.../^_MODULES = \((.*)\)$/m.exec(SCRIPTS)[1].matchAll(/"([\w/]+)"/g)].map(([, name]) => `${name}.js`);
 // What a capsule begins with.
 const SHELL = readFileSync(new URL("../../dashboard/labs/capsules/shell.py", import.meta.url), "utf8");
+const NOTEBOOK = ["notebook/widget.js"];                 // dashboard/notebook/widget.py gives it to Jupyter
 const CAPSULE = [...SHELL.matchAll(/"(?:js\/)?(player\/\w+)(?:\.js)?"/g)].map(([, name]) => `${name}.js`);
 const loaded = readdirSync(TEMPLATES, { recursive: true })
   .filter((name) => name.endsWith(".html"))
   .flatMap((name) => [...readFileSync(new URL(name, TEMPLATES), "utf8").matchAll(LOADED)].map(([, script]) => script));
 
 test("every module is on the way from a script that a template loads", () => {
-  const reached = new Set(), next = [...loaded, ...SERVED, ...CAPSULE];
+  const reached = new Set(), next = [...loaded, ...SERVED, ...CAPSULE, ...NOTEBOOK];
   assert.ok(loaded.length > 10);
   assert.ok(SERVED.includes("stage/present.js"));
   while (next.length) {
