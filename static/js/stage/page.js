@@ -144,7 +144,7 @@ function drawPart(ids, now, withHead) {
 
 function drawLane(lane, texts, now) {
   texts.route_paint = paint(texts.route_color);
-  tabTexts.get(lane.id)?.(texts.slots.hero);
+  tabTexts.get(lane.id)?.(texts.slots.tab_figure);
   lane.write(texts);
   lane.tellFidelity(texts.model, view.lanes[lane.id].algorithm);
   lane.seq = seq;

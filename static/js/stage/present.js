@@ -91,6 +91,7 @@ function laneWords(id, lane, view, words, say, named, table, scope) {
           : say(`${model}.${lane.algorithm}.about`),
       tab: laneName(id, view, say),
       ...hero(lane.hero, view.at_us, say),
+      tab_figure: lane.hero?.code === "next" ? NONE : hero(lane.hero, view.at_us, say).hero,
       hero_covers: heroCovers(lane, say),
       sentence: sentence(lane, view, say),
       ...routeWords(shapeOf(model, lane.picture), route, say),
