@@ -40,7 +40,7 @@ class Capsule(anywidget.AnyWidget):
     height = traitlets.Int(640, min=200, max=4_000).tag(sync=True)
 
     def __repr__(self) -> str:
-        return f"<{self.title}: a capsule of {len(self.html.encode()) // 1_000} kB>"
+        return f"<{self.title}: a capsule>"
 
     def save(self, path: str) -> None:
         """As one HTML file that plays in any browser, offline."""
