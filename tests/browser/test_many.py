@@ -44,7 +44,8 @@ def opened(
     page.goto(f"{site.url}lab/{post(page, '/api/labs/', asked)['id']}/")
     wait_frame(page)
     page.wait_for_function(
-        "() => Object.values(window.highwater.view().lanes.kafka.consumers).some((one) => one.share)"
+        "() => Object.values(window.highwater.view().lanes.kafka.consumers).some((one) => one.share)",
+        timeout=60_000,
     )
     return page
 

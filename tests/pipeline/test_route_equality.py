@@ -16,7 +16,9 @@ from broker_core.lab.shared.lane import Lane
 from broker_core.pipeline.members import history_check, history_steps
 from broker_core.pipeline.routing import route_keys
 from broker_core.pipeline.strategies import Strategy, strategies_offered, strategy_parse
+from broker_core.pipeline.strategies.base import DEFAULT_SEED
 from broker_core.pipeline.strategies.headless import lane_states
+from broker_core.pipeline.strategies.pulsar_unnamed import drawn_history
 from tests.pipeline.keys import mixed_keys, workload
 
 COUNT = int(os.environ.get("HIGHWATER_ROUTE_KEYS", "10000"))
@@ -46,7 +48,14 @@ def core_owner(strategy: Strategy, steps) -> Callable[[bytes | None], str | None
     def read(lane: Lane, bill: Bill | None) -> Lane:
         return lane
 
-    lane = lane_states(strategy.lane_spec(), steps, 7, read)[-1]
+    drawn = drawn_history(steps, DEFAULT_SEED) if strategy.algorithm.endswith("_unnamed") else steps
+    # whose each process is, where it draws a name of its own
+    whose = {
+        name: each
+        for now, step in zip(drawn, steps, strict=True)
+        for name, each in zip(now.members, step.members, strict=True)
+    }
+    lane = lane_states(strategy.lane_spec(), drawn, 7, read)[-1]
     units = list((lane.reads.units() or {}).values())
     match strategy.model:
         case "pulsar" if strategy.algorithm != "shared":  # of Shared no key has an owner
@@ -55,8 +64,10 @@ def core_owner(strategy: Strategy, steps) -> Callable[[bytes | None], str | None
                 lane.reads.subscription().selector.select,
                 lane.reads.owners.now(lane.reads.broker()).names,
             )
-            return lambda key: name_of.get(select(murmur3_32(NO_KEY_HASH_KEY if key is None else key)) or "")
-        case "kafka":
+            return lambda key: whose.get(
+                name_of.get(select(murmur3_32(NO_KEY_HASH_KEY if key is None else key)) or "") or ""
+            )
+        case "kafka" if strategy.algorithm != "keyless":  # a record without a key goes anywhere
             return lambda key: None if key is None else units[partition_for_key(key, len(units))]
         case "tubemq":
             return lambda key: (
@@ -85,7 +96,7 @@ def test_pipeline_and_core_name_the_same_owner(routed, number):
     owner, names = core_owner(strategy, steps), strategy.routes(steps)[-1].names
     got = [None if place < 0 else names[place] for place in rows.column(f"owner_{number}").to_pylist()]
     assert got == [owner(key) for key in rows.column("key").to_pylist()]
-    assert strategy.model == "rabbitmq" or strategy.algorithm == "shared" or set(got) - {None}, (
+    assert strategy.model == "rabbitmq" or strategy.algorithm in ("shared", "keyless") or set(got) - {None}, (
         "nobody owns anything"
     )
 
