@@ -114,7 +114,8 @@ def test_a_lab_stands_live_in_a_page_of_another_site(
 
     # another page of the lab opens in the same frame
     framed.locator("#to-rabbitmq").click()
-    expect(framed.locator("body.rabbitmq")).to_be_visible()
+    expect(framed.locator("body.rabbitmq #story-what")).not_to_be_empty()
+    expect(framed.locator("#theme")).to_have_attribute("aria-label", re.compile("."))
     inner = next(frame for frame in reader.frames if "/embed/" in frame.url)
     inner.evaluate(AXE)
     assert inner.evaluate(FINDINGS) == []
