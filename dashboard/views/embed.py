@@ -77,7 +77,6 @@ def _embedded(request: HttpRequest, path: str) -> HttpResponse:
             "kind": "embed",
             "from_us": place.from_us,
             "before": EMBED,
-            "pages": list(PLAYED),
             "home": place.home,
             "query": urlencode(
                 [(name, request.GET[name]) for name in ("lang", "theme") if name in request.GET]
@@ -87,7 +86,10 @@ def _embedded(request: HttpRequest, path: str) -> HttpResponse:
         lab_id = place.lab_id or lessons.lesson_lab(name=place.lesson)
         return drawn(request, lab_id, place.page, query, player, wanted if wanted in THEMES else "")
     except Http404:
-        return render(request, "dashboard/embed_missing.html", base_context(request, ""), status=404)
+        status = 404
+    except Refused as refused:  # there is no room for a lesson's lab
+        status = refused.status
+    return render(request, "dashboard/embed_missing.html", base_context(request, ""), status=status)
 
 
 @api("GET")

@@ -118,6 +118,12 @@ def test_a_lesson_has_one_lab_for_all_readers_that_rests_at_its_end(client: Clie
     assert first not in client.get("/labs/").content.decode(), "it is in no list of labs"
 
 
+def test_where_there_is_no_room_for_a_lessons_lab_the_frame_says_so(client: Client, settings: Any) -> None:
+    settings.LABS_MAX = 0
+    refused = client.get(f"/embed/learn/{LESSON}/")
+    assert refused.status_code == 429 and "There is nothing to show here" in refused.content.decode()
+
+
 def test_a_lesson_that_was_changed_gets_another_lab(world: World) -> None:
     first = lessons.lesson_lab(name=LESSON)
     lab = Lab.objects.get(pk=first)
