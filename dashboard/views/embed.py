@@ -26,7 +26,7 @@ from django.views.decorators.http import require_safe
 from broker_core.lab.lesson.frames import STAGE
 from dashboard import lessons
 from dashboard.errors import Refused
-from dashboard.frame import EMBED, EMBED_SIZE, embeds, frame_html
+from dashboard.frame import EMBED, EMBED_SIZE, ROUTES, embeds, frame_html
 from dashboard.labs import selectors
 from dashboard.labs.capsules.orders import PLAYED
 from dashboard.page import THEMES, base_context
@@ -36,7 +36,7 @@ from dashboard.views.learn import plain_number
 from dashboard.views.player import drawn
 
 LEAST = 200
-ROUTES: Mapping[str, str] = {"lab" if page == "stage" else page: page for page in PLAYED}
+PAGE_OF: Mapping[str, str] = {ROUTES[page]: page for page in PLAYED}
 """The page that each of these addresses shows."""
 
 
@@ -158,7 +158,7 @@ def _of_lab(route: str, named: Mapping[str, str], query: Mapping[str, str]) -> P
     lane = query.get("lane", "")
     home = reverse(route, args=[lab_id]) + (f"?{urlencode({'lane': lane})}" if lane else "")
     name = selectors.lab_name(lab) if selectors.is_readable(lab) else lab.name
-    return Place(lab_id, "", ROUTES[route], lane, name or "Highwater", home)
+    return Place(lab_id, "", PAGE_OF[route], lane, name or "Highwater", home)
 
 
 def _of_lesson(route: str, named: Mapping[str, str], query: Mapping[str, str]) -> Place:
@@ -186,6 +186,6 @@ def _of_lesson(route: str, named: Mapping[str, str], query: Mapping[str, str]) -
 
 
 _FINDS: Mapping[str, Callable[[str, Mapping[str, str], Mapping[str, str]], Place]] = {
-    **dict.fromkeys(ROUTES, _of_lab),
+    **dict.fromkeys(PAGE_OF, _of_lab),
     "learn-lesson": _of_lesson,
 }

@@ -3,33 +3,22 @@
 
 import copy
 from collections.abc import Mapping
-from typing import Any
 
 from asgiref.sync import async_to_sync
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, QueryDict
+from django.urls import resolve
 
 from broker_core.events import Json
-from dashboard.labs.capsules.orders import PLAYED
+from dashboard.frame import page_path
 from dashboard.page import THEME_COOKIE
-from dashboard.views import cluster, groups, pulsar, rabbitmq, stage, tubemq
-
-VIEWS: Mapping[str, Any] = {
-    "stage": stage.lab,
-    "cluster": cluster.of_lab,
-    "groups": groups.of_lab,
-    "pulsar": pulsar.of_lab,
-    "tubemq": tubemq.of_lab,
-    "rabbitmq": rabbitmq.of_lab,
-}
-"""Of each of PLAYED, the page as the site shows it."""
-assert tuple(VIEWS) == PLAYED
 
 
 def drawn(
     request: HttpRequest, lab_id: str, page: str, query: Mapping[str, str], player: Json, theme: str = ""
 ) -> HttpResponse:
-    """A page of a lab as a player; 503 before its first view. player: as page_of has it. theme: "" for the reader's own.
+    """A page of a lab as a player; 503 before its first view. page: one of orders.py PLAYED, as the site shows it at its
+    own address. player: as page_of has it. theme: "" for the reader's own.
     Raises Http404 where there is no such lab, or it has no such page or lane."""
     asked = copy.copy(request)
     asked.method = "GET"
@@ -42,6 +31,6 @@ def drawn(
     asked.GET = QueryDict(mutable=True)
     asked.GET.update(query)
     asked.player = player
-    response: HttpResponse = async_to_sync(VIEWS[page])(asked, lab_id)
+    response: HttpResponse = async_to_sync(resolve(page_path(page, lab_id)).func)(asked, lab_id)
     response.cookies.clear()
     return response
