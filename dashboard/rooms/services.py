@@ -31,6 +31,8 @@ from dashboard.rooms.shown import checked_shown, is_deck
 
 ROOMS_ADDRESS_MAX, ROOMS_MAX, SEATS_MAX = 20, 1_000, 1_000
 ROOM_KEPT_S = DAY_S
+CODES_MAX = 5
+"""So many codes are drawn for a room. With every room open that there may be, another has one once in 900,000."""
 NAME_MAX = 32
 PRESSES = ("next", "back", "pause")
 REMOTE, HANDOVER = "remote", "hand_over"
@@ -52,15 +54,17 @@ def room_open(*, request: Json, visitor: str | None, address: str) -> Room:
     rooms = Room.objects.filter(ends_at__gt=timezone.now())
     quota.check(mine=rooms.filter(address_hash=address).count(), everybody=rooms.count(), again_s=ROOM_KEPT_S)
     ends_at = timezone.now() + timedelta(seconds=ROOM_KEPT_S)
-    while True:
+    for _try in range(CODES_MAX):
+        code = codes.code_new()
         try:
             with transaction.atomic():
                 return Room.objects.create(
-                    code=codes.code_new(), lab_id=lab, shown=shown, presenter_hash=token_hash(token),
-                    address_hash=address, ends_at=ends_at,
+                    code=code, lab_id=lab, shown=shown, presenter_hash=token_hash(token), address_hash=address, ends_at=ends_at,
                 )  # fmt: skip
-        except IntegrityError:  # a code that another room has: once in a million rooms
-            continue
+        except IntegrityError:
+            if not Room.objects.filter(pk=code).exists():
+                raise
+    raise Refused(503, {"room": _("no code was free: try again")})
 
 
 def room_show(*, room: Room, role: Role, lab_id: Any, shown: Any) -> Room:

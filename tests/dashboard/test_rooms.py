@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import IntegrityError
 from django.test import Client
 from django.utils import timezone
 
@@ -314,6 +315,27 @@ def test_the_quota_of_rooms_counts_addresses() -> None:
         services.room_open(request={"lab": lab.pk}, visitor=visitor, address=HERE)
     assert full.value.status == 429 and "room" in full.value.fields
     assert services.room_open(request={"lab": lab.pk}, visitor=visitor, address=THERE)
+
+
+def test_a_taken_code_is_drawn_again_a_few_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken, _lab, _visitor = opened()
+    drawn = iter([taken.code, taken.code, "FREE22"])
+    monkeypatch.setattr(codes, "code_new", lambda: next(drawn))
+    assert opened()[0].code == "FREE22"
+    tries: list[str] = []
+    monkeypatch.setattr(codes, "code_new", lambda: tries.append(taken.code) or taken.code)
+    with pytest.raises(Refused) as full:
+        opened()
+    assert full.value.status == 503 and len(tries) == services.CODES_MAX
+
+
+def test_whatever_else_the_database_refuses_is_no_taken_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    tries: list[str] = []
+    monkeypatch.setattr(codes, "code_new", lambda: tries.append("FREE33") or "FREE33")
+    monkeypatch.setattr(services, "token_hash", lambda _token: None)  # no room without a presenter
+    with pytest.raises(IntegrityError):
+        opened()
+    assert len(tries) == 1 and not Room.objects.exists()
 
 
 # -- pages ---------------------------------------------------------------------------------------------------
