@@ -109,6 +109,17 @@ def test_the_speakers_window_follows_and_turns(profile: Profile, site: Supervise
     notes.keyboard.press("PageDown")
     expect(page.locator("#place")).to_contain_text("Slide 4")
     expect(notes.locator("h1")).to_have_text("The high watermark moves, one round later")
+    # The window stays with the deck, whatever the tab shows meanwhile, and goes with its tab.
+    page.goto(f"{site.url}learn/")
+    elapsed = notes.text_content("#elapsed")
+    expect(notes.locator("#elapsed")).not_to_have_text(str(elapsed))
+    deck(page, site, "#5")
+    expect(notes.locator("h1")).to_have_text(shown(page))
+    notes.keyboard.press("PageUp")
+    expect(page.locator("#place")).to_contain_text("Slide 4")
+    expect(notes.locator("h1")).to_have_text("The high watermark moves, one round later")
+    with notes.expect_event("close"):
+        page.close()
 
 
 def test_without_a_window_the_notes_are_below_the_slide(profile: Profile, site: SupervisedSite) -> None:

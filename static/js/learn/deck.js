@@ -17,7 +17,9 @@ let number = numberIn(location.hash, count);
 
 const at = (wanted) => slides[wanted - 1];
 const titleOf = (slide) => slide.querySelector(".slide-title").textContent;
-const notes = createNotes({ say, act, began: openedAt(tabStorage(), location.pathname, Date.now()) });
+const notes = createNotes({
+  say, act, began: openedAt(tabStorage(), location.pathname, Date.now()), script: $("notes").dataset.script,
+});
 
 function show() {
   for (const [place, slide] of slides.entries()) slide.toggleAttribute("data-now", place + 1 === number);

@@ -1,11 +1,12 @@
 // The speaker's window: the notes of the slide that is shown, how long it may take, what comes next, the time so far.
+// It outlives this page: the deck that the tab comes back to takes it over.
 
-import { clock } from "../base/say.js";
+import { HERE, timeSince } from "./opened.js";
 
-const NAME = "highwater-notes", SIZE = "popup,width=640,height=720", SECOND_MS = 1000;
+const NAME = "highwater-notes", SIZE = "popup,width=640,height=720";
 
-// act(event): of a key that is pressed there. began: when the deck was opened, in ms.
-export function createNotes({ say, act, began }) {
+// act(event): of a key that is pressed there. began: when the deck was opened, in ms. script: of that window.
+export function createNotes({ say, act, began, script }) {
   let opened = null, shown = null;
 
   const isOpen = () => opened !== null && !opened.closed;
@@ -16,8 +17,9 @@ export function createNotes({ say, act, began }) {
 
   function write() {
     const { body } = opened.document, { title, text, place, minutes, from, next } = shown;
-    const elapsed = element("p", "", "m");
+    const elapsed = element("p", say("lecture.elapsed", { time: timeSince(began, Date.now()) }), "m");
     elapsed.id = "elapsed";
+    Object.assign(elapsed.dataset, { began, words: say("lecture.elapsed", { time: "{time}" }) });
     const said = element("div", "", "notes");
     const copies = [...text.childNodes].map((node) => opened.document.importNode(node, true));
     if (text.childElementCount) said.append(...copies);
@@ -27,13 +29,6 @@ export function createNotes({ say, act, began }) {
       ...(minutes ? [element("p", say("lecture.planned", { from, minutes }), "m")] : []),
       said, ...(next ? [element("p", say("lecture.coming", { title: next }))] : []), elapsed,
     );
-    tick();
-  }
-
-  function tick() {
-    if (!isOpen()) return;
-    const elapsed = opened.document.getElementById("elapsed"), us = Math.floor((Date.now() - began) / SECOND_MS) * 1e6;
-    if (elapsed) elapsed.textContent = say("lecture.elapsed", { time: clock(us).replace(/\.0$/, "") });
   }
 
   // Takes the page's own style sheets, so that it looks as the page does.
@@ -46,9 +41,17 @@ export function createNotes({ say, act, began }) {
     for (const { href } of document.querySelectorAll("link[rel=stylesheet]")) {
       other.head.append(Object.assign(other.createElement("link"), { rel: "stylesheet", href }));
     }
+    other.head.append(Object.assign(other.createElement("script"), { type: "module", src: script }));
     other.body.className = "speaker";
     opened.addEventListener("keydown", act);
   }
+
+  addEventListener("message", ({ origin, data, source }) => {
+    if (origin !== location.origin || data !== HERE || source === opened) return;
+    opened = source;
+    dress();
+    if (shown) write();
+  });
 
   // -> whether there is a window now.
   function open() {
@@ -61,7 +64,6 @@ export function createNotes({ say, act, began }) {
     return true;
   }
 
-  setInterval(tick, SECOND_MS);
   return {
     open,
     show(slide) {

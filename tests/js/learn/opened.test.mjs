@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { openedAt } from "../../../static/js/learn/opened.js";
+import { openedAt, timeSince } from "../../../static/js/learn/opened.js";
 
 function tab() {
   const kept = new Map();
@@ -26,4 +26,10 @@ test("what cannot be kept, or is no time, is now", () => {
   assert.equal(openedAt(storage, "/a/", 6), 6);
   storage.setItem("highwater.deck", JSON.stringify({ path: "/a/", at: 99 }));
   assert.equal(openedAt(storage, "/a/", 7), 7);
+});
+
+test("the time since then is in minutes and whole seconds", () => {
+  assert.equal(timeSince(1000, 1999), "0:00");
+  assert.equal(timeSince(1000, 66_500), "1:05");
+  assert.equal(timeSince(0, 3_723_000), "1:02:03");
 });
