@@ -96,7 +96,8 @@ class Lab(models.Model):
     )  # what it costs (broker_core/lab/size.py), as of its last frame
     goal = models.ForeignKey(
         "Goal", null=True, on_delete=models.SET_NULL, related_name="labs"
-    )  # what it is to come to: looked at with each frame
+    )  # what it is to come to: looked at with each frame; and what of that had been counted at the stored view:
+    goal_counted = StoredJson(default=dict)
     deleted_at = models.DateTimeField(null=True, db_index=True)  # until the undo is over; then the row goes
 
     objects = LabsThere()

@@ -32,6 +32,7 @@ from dashboard.errors import in_all_words, texts_of
 from dashboard.labs import writes
 from dashboard.labs.chunks import ChunkWriter
 from dashboard.labs.frames import encode, feed_state, refusal_event, snapshot_text
+from dashboard.labs.goals import GoalWatch
 from dashboard.labs.pace import Clock, Pace, timed
 from dashboard.labs.panels import Panels
 from dashboard.labs.transport import Frame
@@ -101,7 +102,7 @@ class LabDriver:
         self._clock: Clock = lambda: wall_s  # of the last load
         self.chunks = ChunkWriter(row.pk)
         self.replicas = ReplicaTeller(row.pk)
-        self.goal = writes.goal_of(row)
+        self.goal = GoalWatch(row)
 
     @property
     def loaded(self) -> bool:
@@ -146,7 +147,9 @@ class LabDriver:
         """One step of the journal. What was borrowed from another lab is decided on the way."""
         assert self.replay is not None, "what is replayed has begun"
         before_us = self.core.now_us
-        told, took_s = yield from timed(self.replay.step(self._slice_us), self._clock)
+        told, took_s = yield from timed(
+            self.replay.step(self.goal.slice_us(before_us, self._slice_us)), self._clock
+        )
         self._check_waiting()
         self._tell(told.events)
         if told.command is None:
@@ -154,6 +157,7 @@ class LabDriver:
         elif (command := self.borrowed.get(told.command["position"])) is not None:
             refusal = None if told.refusal is None else texts_of(told.refusal)
             self.decisions.append(Decision(command, self.core.now_us, refusal))
+        yield from self.goal.replayed(self.core)
 
     # -- time ------------------------------------------------------------------------------------------------
 
@@ -338,11 +342,11 @@ class LabDriver:
             auto_paused=self.auto_paused,
             panels=PANELS if self.auto_paused else self.panels.watched,
         )
-        has_come = self.goal is not None and self.goal.look(self.core, view)
+        self.goal.look(self.core, view)
         patch = [] if self.needs_full else diff(self.view, view)
         shown = (new_events + refusals) if refusals else new_events
         must_store = (
-            bool(self.decisions or new_events or checkpoint or has_changed or has_come)
+            bool(self.decisions or new_events or checkpoint or has_changed or self.goal.has_come)
             or self._reserve_is_short()
             or not self.view
         )
@@ -358,8 +362,6 @@ class LabDriver:
         commit = None
         if must_store or (frame is not None and wall_s - self.stored_wall_s >= 1.0):
             commit = self._commit(new_events, wall_s, checkpoint)
-            commit.has_come = has_come
-            self.goal = None if has_come else self.goal
             self.stored_wall_s = wall_s
             if new_events:
                 self.event_seq_stored = new_events[-1]["seq"]
@@ -409,7 +411,7 @@ class LabDriver:
         decisions, self.decisions = self.decisions, []
         extra = {} if self.view["parts"] == self.parts_stored else {"parts": self.view["parts"]}
         self.parts_stored = self.view["parts"]
-        return Commit(
+        commit = Commit(
             self.lab_id,
             self.epoch,
             self.seq,
@@ -423,6 +425,8 @@ class LabDriver:
             checkpoint,
             extra,
         )
+        self.goal.keep(commit)
+        return commit
 
     def rest(self, wall_s: float) -> Told:
         """Say that the lab pauses because nobody watches, and leave a checkpoint so that it is soon back."""

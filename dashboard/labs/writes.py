@@ -18,13 +18,11 @@ from django.utils import timezone
 
 from broker_core.events import Json
 from broker_core.lab import journal
-from broker_core.lab.lesson.goal import Goal as CoreGoal
-from broker_core.lab.lesson.goal import goal_from_json
 from dashboard import database
 from dashboard.labs.transport import transport
 from dashboard.leases import has_run_out, lease_end_ms, wall_ms
 from dashboard.models import Checkpoint, Goal, Lab, Pulse, StoredCommand, StoredEvent, StoredView
-from dashboard.stored import intact, object_in
+from dashboard.stored import object_in
 
 log = logging.getLogger(__name__)
 COMMANDS_AT_ONCE = 64  # of one lab that are read for one turn
@@ -289,12 +287,6 @@ def _stored(rows: QuerySet[Checkpoint]) -> list[journal.Stored]:
         )
         for at_us, position, steps, size, base_at_us, base_position in columns
     ]
-
-
-def goal_of(lab: Lab) -> CoreGoal | None:
-    """What the lab is to come to, None where it has no goal or has come to it."""
-    goal = lab.goal
-    return None if goal is None or goal.held_at is not None else goal_from_json(intact(goal.asked))
 
 
 def script_left(lab: Lab) -> tuple[list[Json], list[Json]]:

@@ -1,14 +1,19 @@
 """A task of a room: set at its fields, done by each seat in a copy of its own, and said once."""
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
+from broker_core.clock import SECOND_US
+from broker_core.lab.lesson.goal import Goal as CoreGoal
 from dashboard import lessons
 from dashboard.access import token_hash, token_new
 from dashboard.errors import Refused
 from dashboard.labs import services as labs
-from dashboard.models import Goal, Lab, Room
+from dashboard.labs.goals import LOOK_US
+from dashboard.labs.shard import Shard
+from dashboard.models import Goal, Lab, Room, StoredView
 from dashboard.rooms import questions, selectors, services, tasks
 from dashboard.rooms.selectors import Role
 from tests.dashboard.room_question import asked as asked_room
@@ -225,6 +230,62 @@ def test_what_is_to_stay_so_counts_the_copys_own_time(world: World, room: Room) 
     assert not own(room, ana)["is_done"]
     world.run(2)
     assert own(room, ana)["is_done"]
+
+
+def taken_over(world: World, copy: Lab) -> Shard:
+    """Another process has the lab: the one before died without a word."""
+    Lab.objects.filter(pk=copy.pk).update(lease_until_ms=0)
+    other = world.shard_new()
+    world.run(0.05, other)
+    return other
+
+
+def test_what_has_been_counted_survives_the_process_that_counted_it(world: World, room: Room) -> None:
+    ana = seated(room)
+    room = set_task(room, **{**STAYS, "for_s": 6})
+    copy = copied(room, ana)
+    ordered(world, copy, ana, "play")
+    world.run(2.5)
+    since_us = counting(world.shard, copy).since_us
+    assert since_us == copy.clock_floor_us
+    other = taken_over(world, copy)
+    assert counting(other, copy).since_us == since_us
+    world.run(1, other)
+    third = taken_over(world, copy)
+    while not own(room, ana)["is_done"]:
+        assert third.drivers[copy.pk].core.now_us < since_us + 7 * SECOND_US
+        world.run(0.05, third)
+    assert third.drivers[copy.pk].core.now_us >= since_us + 6 * SECOND_US
+
+
+def counting(shard: Shard, copy: Lab) -> CoreGoal:
+    found = shard.drivers[copy.pk].goal.goal
+    assert found is not None
+    return found
+
+
+def test_what_was_shown_and_not_stored_is_looked_at_again(
+    world: World, room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ana = seated(room)
+    room = set_task(room, **{**STAYS, "for_s": 60})
+    copy = copied(room, ana)
+    ordered(world, copy, ana, "play")
+    world.run(2.5)
+    stored_us = StoredView.objects.get(pk=copy.pk).at_us
+    copy.refresh_from_db()
+    seen: list[int] = []
+    look = CoreGoal.look
+
+    def looked(goal: CoreGoal, lab: Any, view: Any) -> bool:
+        seen.append(lab.now_us)
+        return look(goal, lab, view)
+
+    monkeypatch.setattr(CoreGoal, "look", looked)
+    taken_over(world, copy)
+    gaps = [later - earlier for earlier, later in pairwise([stored_us, *seen])]
+    assert copy.clock_floor_us > stored_us + SECOND_US, "a browser may have seen more than is stored"
+    assert max(gaps) <= LOOK_US and min(gaps) > 0 and seen[-1] >= copy.clock_floor_us
 
 
 def test_a_branch_of_ones_own_copy_goes_on_with_the_task_and_anothers_does_not(

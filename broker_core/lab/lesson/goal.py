@@ -63,8 +63,7 @@ def _is_there(lane: Mapping[str, Any], path: str) -> bool:
 @dataclass(slots=True)
 class Goal:
     """lane: "" asks the lab itself. asks: {}: the number is not to change. for_us: so long in one piece, of the lab's
-    time. since_us: when that piece began, None: it has not; kept: the number that must stay. These two are not stored:
-    who takes the lab over begins to count again."""
+    time. since_us: when that piece began, None: it has not; kept: the number that must stay."""
 
     lane: str
     number: str
@@ -87,6 +86,10 @@ class Goal:
             self.since_us = lab.now_us
         return lab.now_us - self.since_us >= self.for_us
 
+    def counted(self) -> Json:
+        """What it has counted so far: who takes the lab over goes on from there."""
+        return {"since_us": self.since_us, "kept": self.kept}
+
     def _number(self, lab: ShownLab, view: Json) -> Any:
         shown = {self.lane: view["lanes"][self.lane]} if self.lane else {}
         # Panels in a view may be some seconds old: their page is not open.
@@ -96,5 +99,6 @@ class Goal:
         return number_shown(lab, lesson, self.lane, self.number, shown)
 
 
-def goal_from_json(check: Json) -> Goal:
-    return Goal(check["lane"], check["number"], check["asks"], check["for_us"])
+def goal_from_json(check: Json, counted: Json | None = None) -> Goal:
+    """counted: as Goal.counted gave it; None or {} where nobody has looked yet."""
+    return Goal(check["lane"], check["number"], check["asks"], check["for_us"], **(counted or {}))

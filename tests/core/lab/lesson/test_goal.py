@@ -1,5 +1,6 @@
 """Goals: what a lab is to come to, looked at again and again."""
 
+import json
 from typing import Any
 
 import pytest
@@ -82,6 +83,15 @@ def test_what_must_last_begins_again_when_it_breaks() -> None:
 def test_what_must_not_change_is_counted_from_the_last_change() -> None:
     seen = looks(goal("lag", for_s=3), (1, 2), (3, 2), (3, 3), (5, 3), (6, 3))
     assert seen == [False, False, False, False, True]
+
+
+def test_whoever_takes_it_over_goes_on_counting() -> None:
+    first = goal("lag", for_s=3, at_most=4)
+    assert looks(first, (1, 2), (2, 3)) == [False, False]
+    check = {"lane": "rabbitmq", "number": "lag", "asks": {"at_most": 4}, "for_us": 3 * SECOND_US}
+    second = goal_from_json(check, json.loads(json.dumps(first.counted())))
+    assert looks(second, (3, 4), (4, 4)) == [False, True]
+    assert looks(goal_from_json(check, {}), (3, 4), (4, 4), (6, 4)) == [False, False, True]
 
 
 def test_a_goal_may_ask_for_turning_points_and_panels_as_a_lessons_check_does() -> None:
