@@ -101,16 +101,34 @@ def wanted_scenario(request: Json) -> Scenario:
 
 
 def _lab_create(
-    scenario: Json, *, visitor: str | None, address: str = "", first: Json = PLAY, **columns: Any
+    scenario: Json,
+    *,
+    visitor: str | None,
+    address: str = "",
+    first: Json = PLAY,
+    ahead: Sequence[Json] = (),
+    **columns: Any,
 ) -> OpenedLab:
-    """The lab's row and its first command. The core itself runs in the worker alone, so the first view
-    comes from there."""
+    """The lab's row and its first command. ahead: of its script, what is due before a lab that is run ahead is there: the
+    worker carries it out on the way, at its time. The core itself runs in the worker alone, so the first view comes from
+    there."""
     token = access.token_new()
     with transaction.atomic():
         parts = parts_of_scenario(readable_scenario(scenario), core_limits())
         make_room(address, parts)
-        lab = lab_row(scenario, token, visitor, address_hash=address, position=1, parts=parts, **columns)
-        StoredCommand.objects.create(lab=lab, command_id=first["command_id"], position=1, body=first, at_us=0)
+        lab = lab_row(
+            scenario, token, visitor, address_hash=address, position=1 + len(ahead), parts=parts, **columns
+        )
+        StoredCommand.objects.bulk_create(
+            StoredCommand(
+                lab=lab,
+                command_id=each["body"]["command_id"],
+                position=position,
+                body=each["body"],
+                at_us=each["at_us"],
+            )
+            for position, each in enumerate([{"at_us": 0, "body": first}, *ahead], start=1)
+        )
         _wake_after_commit(lab)
     return OpenedLab(lab, token)
 
@@ -200,8 +218,8 @@ def demo_lab_ensure() -> str:
 
 
 def template_ensure(slug: str, scenario: Json, until_us: int, script: Sequence[Json] = ()) -> str:
-    """The id of the site's own lab of this name, made when there is none: run ahead to until_us, then resting.
-    scenario, as JSON, script: as `lab_open`."""
+    """The id of the site's own lab of this name, made when there is none: run ahead to until_us, with what its script
+    orders by then, then resting. scenario, as JSON, script: as `lab_open`."""
     found = Lab.objects.filter(slug=slug).first()
     if found is not None and (
         found.status == Lab.Status.FAILED
@@ -216,7 +234,12 @@ def template_ensure(slug: str, scenario: Json, until_us: int, script: Sequence[J
     if found is None:
         try:
             found = _lab_create(
-                scenario, visitor=None, slug=slug, clock_floor_us=until_us, script=list(script)
+                scenario,
+                visitor=None,
+                slug=slug,
+                clock_floor_us=until_us,
+                script=list(script),
+                ahead=[entry for entry in script if entry["at_us"] <= until_us],
             ).lab
         except IntegrityError:  # another process was first
             found = Lab.objects.get(slug=slug)

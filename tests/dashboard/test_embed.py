@@ -10,9 +10,9 @@ from django.test import Client, override_settings
 
 from dashboard import lessons
 from dashboard.frame import frame_html
-from dashboard.labs import services
+from dashboard.labs import selectors, services
 from dashboard.labs.capsules.orders import PLAYED
-from dashboard.models import LESSON_SLUG, Lab
+from dashboard.models import LESSON_SLUG, Lab, StoredCommand
 from tests.dashboard.test_rights import token_of
 from tests.dashboard.world import World
 
@@ -116,6 +116,22 @@ def test_a_lesson_has_one_lab_for_all_readers_that_rests_at_its_end(client: Clie
     world.run(5)
     assert f'"at_us": {lasts_us}' in html(client, f"/embed/learn/{LESSON}/"), "it goes on for nobody"
     assert first not in client.get("/labs/").content.decode(), "it is in no list of labs"
+
+
+@pytest.mark.parametrize("name", [LESSON, "rabbitmq_one_to_one"])
+def test_the_lessons_lab_did_what_the_lesson_orders_at_its_times(world: World, name: str) -> None:
+    lab_id = lessons.lesson_lab(name=name)
+    world.run(1)
+    lesson = lessons.shelved()[name].lesson
+    snapshot = selectors.lab_snapshot(lab_id=lab_id)
+    assert snapshot is not None and len(lesson.checks) > 1
+    told = snapshot["view"]["lesson"]
+    assert [result["holds"] for result in told["results"].values()] == [True] * len(lesson.checks)
+    assert told["meddled_us"] is None
+    orders = StoredCommand.objects.filter(lab=lab_id, position__gt=1).order_by("position")
+    assert [(each.at_us, each.state) for each in orders] == [
+        (entry["at_us"], "applied") for entry in lesson.script()
+    ]
 
 
 def test_where_there_is_no_room_for_a_lessons_lab_the_frame_says_so(client: Client, settings: Any) -> None:
