@@ -15,7 +15,7 @@ from tests.quick_java import QUICK_JAVA
 from tests.supervisor.site import SupervisedSite
 
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
-PATIENCE_MS = 15_000
+PATIENCE_MS = 30_000
 THREE = {"model": "kafka", "brokers": 3, "partitions": 3, "min_insync_replicas": 2, "offsets_partitions": 3}
 # each story has labs of its own: when it is over they should not play on beside the next for ten minutes
 IDLE_PAUSE_S = "10"

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.conftest import post, wait_frame
+from tests.browser.story_clock import let_pass
 from tests.browser.test_axe import AXE, FINDINGS
 from tests.supervisor.site import SupervisedSite
 
@@ -203,7 +204,7 @@ def test_the_pages_of_a_crash_tell_it_before_anything_else(lab: Page, site: Supe
     address = demo(lab, site)
     lab.goto(address)
     wait_frame(lab)
-    lab.wait_for_function("() => window.highwater.view().at_us > 9_000_000")  # all groups are stable
+    let_pass(lab, site.run_dir, 9)  # all groups are stable
     post_order(lab, {"kind": "crash", "consumer": "c2"})
     expect(lab.locator("#story-what")).to_contain_text("c2 crashed")
     post_order(lab, {"kind": "pause_lab"})  # before a system notices: then what waits comes first there

@@ -264,7 +264,7 @@ def test_wrong_input_is_answered_at_the_field(log: Page) -> None:
     assert asked == []
     log.fill("#value", "99999999")
     log.keyboard.press("Enter")
-    wait_text(log, "#answer", "beyond the end")
+    wait_text(log, "#answer", "beyond the log end offset")
     expect(log.locator("#value-error")).to_be_hidden()
     assert log.locator("[data-old]").count() == 0
     log.fill("#value", "soon")

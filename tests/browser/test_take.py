@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.browser.conftest import open_stage, post, save, wait_frame
+from tests.browser.story_clock import let_pass
 from tests.supervisor.site import SupervisedSite
 
 Profile = Callable[..., BrowserContext]
@@ -34,7 +35,7 @@ def demo(profile: Profile, site: SupervisedSite) -> Page:
     page.goto(f"{site.url}labs/")
     page.goto(f"{site.url}lab/{post(page, '/api/labs/', {'scenario': 'demo', 'name': 'Tuesday'})['id']}/")
     wait_frame(page)
-    page.wait_for_function("() => window.highwater.view().at_us > 4_000_000")
+    let_pass(page, site.run_dir, 4)
     page.keyboard.press(" ")
     expect(page.locator("#play")).to_have_attribute("data-say-label", "play")
     return page
