@@ -1,4 +1,4 @@
-"""The ASGI entrance: HTTP goes to Django, websockets to the live feed. Served by `mqsite.web`; any ASGI
+"""The ASGI entrance: HTTP goes to static files and else to Django, websockets to the live feed. Served by `mqsite.web`; any ASGI
 server will do."""
 
 import os
@@ -14,6 +14,7 @@ django.setup(set_prefix=False)
 from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402  (Django must be set up first)
 
 from dashboard.routing import websocket_urlpatterns  # noqa: E402
+from mqsite.static_files import StaticFiles  # noqa: E402
 
 BODY_FILE = "highwater.body"  # as in mqsite/web.py, which cannot be imported here: it chooses the reactor
 
@@ -42,5 +43,6 @@ class Handler(ASGIHandler):
         return receive.file if isinstance(receive, ReceivedBody) else await super().read_body(receive)
 
 
-django_application = Handler()
-application = ProtocolTypeRouter({"http": django_application, "websocket": URLRouter(websocket_urlpatterns)})
+application = ProtocolTypeRouter(
+    {"http": StaticFiles(Handler()), "websocket": URLRouter(websocket_urlpatterns)}
+)
