@@ -25,10 +25,11 @@ run: install
 # The JavaScript's tests first and pytest last, so that its summary closes the output. On all cores runs what shares no clock with
 # others, with one Spark, one site and one PostgreSQL for all who need it; then stories in three browsers on three sites, side by side; what is marked `alone`
 # (tests/conftest.py) follows, one after another; nothing of the core is.
-# The simulations try other lives at each commit: 40 of each kind, or SEEDS. Each part ends with what every folder took.
+# The simulations try other lives at each commit: 15 of each kind, or SEEDS; what is marked `long` (a minute of real processes) is
+# left to `make simulate`. Each part ends with what every folder took.
 test: lint node browser postgres
 	node --test tests/js/*.test.mjs tests/js/*/*.test.mjs
-	HIGHWATER_SEEDS=$(or $(SEEDS),40) $(VENV)/python -m pytest -n auto --dist loadgroup -q --folders -m "not alone and not story"
+	HIGHWATER_SEEDS=$(or $(SEEDS),15) $(VENV)/python -m pytest -n auto --dist loadgroup -q --folders -m "not alone and not story and not long"
 	$(VENV)/python -m pytest -n 2 --dist loadfile -q --folders -m "story and not alone and not slow" tests/browser
 	$(VENV)/python -m pytest -q --folders -m alone --ignore=tests/core
 
@@ -44,7 +45,7 @@ check: lint
 bench: install-dev
 	@$(VENV)/python -m tests.bench
 
-# Also part of `make test` (tests/test_bench.py): that no bench dies, in seconds.
+# Also part of `make test` and, where they take long, of `make simulate` (tests/test_bench.py): that no bench dies.
 bench-smoke: install-dev
 	@$(VENV)/python -m tests.bench --smoke
 
@@ -57,13 +58,14 @@ seed: install-dev
 	SEED=$(SEED) $(VENV)/python -m pytest -q $(or $(TESTS),tests/simulation)
 
 # Whole labs (at most 200); Kafka clusters under faults, 500 steps each, and consumer groups on them; Pulsar's subscriptions, and a million messages through
-# Key_Shared; TubeMQ; RabbitMQ; a million frames of any kind at its server, and 200 runs of real clients again; then the core's laws on other examples than those of `make test`, and the frames of all
-# lessons in a browser, of which `make test` opens the first six.
+# Key_Shared; TubeMQ; RabbitMQ; a million frames of any kind at its server, and 200 runs of real clients again; then the core's laws on other examples than those of `make test`, what is
+# marked `long`, and the frames of all lessons in a browser, of which `make test` opens the first six.
 simulate: install-dev
 	HIGHWATER_SEEDS=$(or $(SEEDS),2000) HIGHWATER_PULSAR_MESSAGES=$(or $(MESSAGES),1000000) \
 	$(VENV)/python -m pytest -n auto -q tests/simulation/test_seeds.py tests/simulation/test_cluster_seeds.py tests/simulation/test_retention_seeds.py tests/simulation/test_compaction_seeds.py tests/simulation/test_group_seeds.py \
 	tests/simulation/test_subscription_seeds.py tests/simulation/test_tubemq_seeds.py tests/simulation/test_rabbit_seeds.py tests/simulation/test_frame_seeds.py tests/simulation/test_client_seeds.py tests/simulation/test_key_shared_laws.py
 	HIGHWATER_NEW_EXAMPLES=1 $(VENV)/python -m pytest -n auto -q tests/core
+	$(VENV)/python -m pytest -n auto --dist loadgroup -q -m long tests
 	$(VENV)/python -m pytest -n 2 -q -m "story and slow" tests/browser
 
 # Needs uv. No index addresses in the files: whoever installs uses the index of their own machine.

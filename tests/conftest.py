@@ -41,6 +41,9 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers", "alone: runs real processes against the clock, so nothing else may run beside it"
     )
     config.addinivalue_line(
+        "markers", "long: takes a minute of real processes, so `make test` leaves it to `make simulate`"
+    )
+    config.addinivalue_line(
         "markers", "story: played in a browser on a site of its worker's, four of them side by side"
     )
     config.addinivalue_line(

@@ -58,7 +58,7 @@ class Folders:
 
     def __init__(self) -> None:
         self.costs: dict[str, Cost] = {}
-        self.files: dict[str, float] = {}
+        self.files: dict[str, Cost] = {}
         self.since_s = time.process_time()
 
     @pytest.hookimpl(wrapper=True)
@@ -76,8 +76,9 @@ class Folders:
         cost.skipped += report.skipped
         cost.wall_s += report.duration
         cost.cpu_s += getattr(report, "cpu_s", 0.0)
-        file = report.nodeid.split("::")[0]
-        self.files[file] = self.files.get(file, 0.0) + report.duration
+        file = self.files.setdefault(report.nodeid.split("::")[0], Cost())
+        file.wall_s += report.duration
+        file.cpu_s += getattr(report, "cpu_s", 0.0)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         if not self.costs:
@@ -85,7 +86,7 @@ class Folders:
         terminalreporter.section("time by folder")
         for line in table(self.costs):
             terminalreporter.line(line)
-        slowest = sorted(self.files.items(), key=lambda row: -row[1])[:SLOWEST]
-        terminalreporter.line(
-            "longest files: " + ", ".join(f"{file} {spent:.0f} s" for file, spent in slowest)
-        )
+        for words, spent in (("longest files", "wall_s"), ("files that use most processor time", "cpu_s")):
+            most = sorted(self.files.items(), key=lambda row: -getattr(row[1], spent))[:SLOWEST]
+            listed = ", ".join(f"{file} {getattr(cost, spent):.0f} s" for file, cost in most)
+            terminalreporter.line(f"{words}: {listed}")

@@ -20,11 +20,21 @@ def test_every_bench_has_a_size_for_a_smoke() -> None:
     assert benches == set(SIZES)
 
 
-TOGETHER = [(name,) for name in SIZES if name not in ON_ONE_SPARK] + [ON_ONE_SPARK]
+LONG = ("study_cost", "stage", "seek", "cluster_of_one")
+"""Begin a Java of their own for each figure, or a browser, or lives that cannot be cut: half a minute and more, however
+small their sizes."""
+TOGETHER = [
+    *(
+        pytest.param((name,), id=name, marks=[pytest.mark.long] * (name in LONG))
+        for name in SIZES
+        if name not in ON_ONE_SPARK
+    ),
+    pytest.param(ON_ONE_SPARK, id=" ".join(ON_ONE_SPARK), marks=pytest.mark.long),
+]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("names", TOGETHER, ids=" ".join)
+@pytest.mark.parametrize("names", TOGETHER)
 def test_benches_print_their_figures(names: tuple[str, ...], tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tests.bench", "--smoke", *names]
     done = subprocess.run(

@@ -97,7 +97,9 @@ def test_another_algorithm_another_moment_another_language(lab: Page) -> None:
     expect(lab.locator("#to-now")).to_be_visible()
     expect(lab.locator("#state-hash")).not_to_have_text(here, timeout=ANSWERS_MS)
     expect(lab.locator("#when")).to_contain_text("Ran last at", timeout=ANSWERS_MS)
-    assert (lab.text_content("#when") or "") <= then  # ten steps may lie within the tenth of a second that it names
+    assert (
+        lab.text_content("#when") or ""
+    ) <= then  # ten steps may lie within the tenth of a second that it names
     lab.select_option("#of", "rabbitmq.dead_letter")
     expect(lab.locator("#when")).to_contain_text("has not run", timeout=ANSWERS_MS)  # yet, or since then
     expect(lab.locator("#walk")).to_be_hidden()

@@ -32,8 +32,10 @@ def java_of(study: "subprocess.Popen[str]") -> int:
 @pytest.mark.xdist_group("spark")  # one Spark after the other
 @pytest.mark.parametrize(
     ("stage", "said", "code"),
-    [("grouping", [LOST], 1), ("writing", [], 0)],
-    ids=["while a job runs", "while it is idle"],
+    [
+        pytest.param("grouping", [LOST], 1, id="while a job runs"),
+        pytest.param("writing", [], 0, id="while it is idle", marks=pytest.mark.long),
+    ],
 )
 def test_sentence_alone_is_said(stage, said, code, tmp_path):
     file, out = tmp_path / "orders.csv", tmp_path / "out"

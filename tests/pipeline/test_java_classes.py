@@ -73,6 +73,7 @@ spark_stop(spark)
 """
 
 
+@pytest.mark.long
 @pytest.mark.xdist_group("spark")
 def test_prepared_classes_are_mapped_and_an_older_archive_goes(tmp_path):
     """In a process of its own: a session that is open already would be taken for the one that lists its

@@ -86,6 +86,7 @@ print("told")
 """
 
 
+@pytest.mark.long
 @pytest.mark.xdist_group("spark")  # one Spark after the other
 def test_spark_that_died_is_noticed_and_opened_anew_on_the_bundled_java(tmp_path):
     ran = subprocess.run(

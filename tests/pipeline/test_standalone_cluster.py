@@ -14,6 +14,7 @@ from tests.quick_java import QUICK_JAVA
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.long
 @pytest.mark.xdist_group("cluster")  # one cluster after the other
 def test_result_is_the_same_whichever_part_is_killed_and_without_any_worker_the_study_fails_with_one_sentence(
     tmp_path,
