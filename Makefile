@@ -11,7 +11,7 @@ export HOST PORT REDIS_URL DATABASE_URL
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := run
-.PHONY: install install-dev run test lint check bench bench-smoke fidelity seed simulate lock browser node postgres
+.PHONY: install install-dev run test lint check bench bench-smoke clients fidelity seed simulate lock browser node postgres
 
 install:
 	@$(PYTHON) -I mqsite/install.py
@@ -48,6 +48,11 @@ bench: install-dev
 # Also part of `make test` and, where they take long, of `make simulate` (tests/test_bench.py): that no bench dies.
 bench-smoke: install-dev
 	@$(VENV)/python -m tests.bench --smoke
+
+# The suites of pika, py-amqp, kombu, aiormq and aio-pika against `highwater serve`: half an hour, and not part of `make test`, for they are fetched
+# from PyPI. pika's are not there: HIGHWATER_PIKA=FOLDER names its source. Some alone: make clients SUITES="kombu py-amqp".
+clients: install-dev
+	@$(VENV)/python -m tests.clients $(SUITES)
 
 # What the page /fidelity/ says: how many recorded answers of the real systems the core gives.
 fidelity: install-dev
