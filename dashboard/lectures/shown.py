@@ -74,6 +74,14 @@ def _step(name: str, frame: int, language: str) -> Json:
     }
 
 
+def answers_of(question: LessonQuestion | OwnQuestion) -> tuple[int, int]:
+    """(how many answers it has, the place of the true one)."""
+    if isinstance(question, OwnQuestion):
+        return len(question.answers), question.right
+    asked = recorded_frames()[question.lesson][question.frame - 1]["ask"]["question"]
+    return len(asked["answers"]), asked["truth"]
+
+
 def _asked(name: str, frame: int, words: Words) -> Json:
     ask = recorded_frames()[name][frame - 1]["ask"]
     asked = asked_words(lessons.shelved()[name].lesson.lanes, ask, words)

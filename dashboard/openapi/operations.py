@@ -124,10 +124,10 @@ ROOM_TASK: Json = {
 }  # fmt: skip
 ROOM_QUESTION: Json = {
     "type": "object",
-    "required": ["lane"],
+    "anyOf": [{"required": ["lane"]}, {"required": ["slide", "question"]}],
     "properties": {
         "kind": LOOKED["kind"], "consumer": TEXT, "lane": TEXT, "figure": {"enum": list(FIGURES)}, "next": {"const": "1"},
-        "at_us": WHOLE, "position": WHOLE,
+        "at_us": WHOLE, "position": WHOLE, "slide": WHOLE, "question": WHOLE,
     },
 }  # fmt: skip
 SHOWN: Json = {

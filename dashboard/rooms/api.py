@@ -9,7 +9,7 @@
     POST   /api/rooms/<code>/links/   {for: remote | hand_over}     201 {url, qr}                 the presenter
     POST   /api/rooms/<code>/press/   {press: next | back | pause}  202 {presses}                 presenter, remote
     POST   /api/rooms/<code>/take/                                  200 {path}                    the hand-over's link
-    POST   /api/rooms/<code>/question/  as a trial's query, figure? 201 the state                 the presenter
+    POST   /api/rooms/<code>/question/  as a trial's query, figure?; or {slide, question}  201 the state  the presenter
     PATCH  /api/rooms/<code>/question/  {number, stage?, bars_shown?} 200 the state               the presenter
     DELETE /api/rooms/<code>/question/                              200 the state                 the presenter
     POST   /api/rooms/<code>/answer/  {number, chosen?, marks?}     200 the same                  an attendee
@@ -134,6 +134,8 @@ async def question(request: HttpRequest, code: str) -> HttpResponse:
     try:
         if request.method != "POST":
             return json_response(await in_thread(_question_set)(request, code))
+        if "slide" in await in_thread(_question_given)(request):
+            return json_response(await in_thread(_slide_ask)(request, code), 201)
         given, look = await in_thread(_question_look)(request, code)
         status, text = await ask(look)
         answer = json.loads(text)
@@ -144,8 +146,17 @@ async def question(request: HttpRequest, code: str) -> HttpResponse:
         return refusal_response(refused)
 
 
-def _question_look(request: HttpRequest, code: str) -> tuple[Json, Look]:
+def _question_given(request: HttpRequest) -> Json:
     check_request(request, ("POST", "PATCH", "DELETE"), question)
+    return json_body(request)
+
+
+def _slide_ask(request: HttpRequest, code: str) -> Json:
+    found, role = _room(request, code)
+    return selectors.room_state(questions.slide_ask(room=found, role=role, request=json_body(request)))
+
+
+def _question_look(request: HttpRequest, code: str) -> tuple[Json, Look]:
     found, role = _room(request, code)
     services.only(role, Role.PRESENTER)
     given = json_body(request)

@@ -1,36 +1,45 @@
-"""A question that the presenter asks the room, about the next change: what Predict asks one person, or a lesson's frame.
+"""A question that the presenter asks the room: about the next change, what Predict asks one person, or a lesson's frame;
+or the question of a lecture's slide.
 
-    trial/ (a copy of the lab carries the change out) ─► open ─► closed ─► told: the truth is sent
+    trial/ (a copy of the lab carries the change out) ─┬─► open ─► closed ─► told: the truth is sent
+    a slide of the deck that is shown ─────────────────┘
 
-Question and truth are the engine's (`broker_core/lab/trial.py`). Nobody is sent the truth before the last stage, and how
-the room has answered goes apart from the room's state (`answers.py`).
+Question and truth about a change are the engine's (`broker_core/lab/trial.py`). Nobody is sent the truth before the last
+stage, and how the room has answered goes apart from the room's state (`answers.py`).
 """
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
 
 from django.db.models import F
 from django.utils.translation import gettext as _
 
 from broker_core.events import Json
+from broker_core.lab.lesson.texts import LANGUAGES
 from dashboard.errors import Refused, listed
 from dashboard.labs.past.look import TRIAL, Look, look_of
+from dashboard.lectures.lecture import LessonQuestion, OwnQuestion
+from dashboard.lectures.shelf import lecture_of
+from dashboard.lectures.shown import answers_of
 from dashboard.models import Room
 from dashboard.rooms.selectors import OPEN, STAGES, Role
 from dashboard.rooms.services import no_lab, only, room_change
+from dashboard.rooms.shown import is_deck
+from dashboard.stored import intact
 
 FIELDS = ("kind", "consumer", "lane", "figure", "next", "at_us", "position")
 MARKED = ("partition", "slot", "record")
+SLIDE = "slide"
+"""The figure of a question that is a lecture's own words."""
+P = TypeVar("P")
 
 
 def question_look(*, room: Room, role: Role, request: Json) -> Look:
     """What the engine is to try out for a question. request: as a trial's query, and figure: which of the questions
     about it, None for the first. Raises Refused."""
-    only(role, Role.PRESENTER)
+    _check_free(room, role)
     if room.lab is None:
         raise no_lab()
-    if room.task:
-        raise Refused(409, {"room": _("a task is under way: end it first")})
     if unknown := sorted(set(request) - set(FIELDS)):
         raise Refused(400, {unknown[0][:64]: _("is unknown")})
     given = {name: value for name, value in request.items() if value is not None and name != "figure"}
@@ -72,6 +81,45 @@ def question_ask(*, room: Room, role: Role, request: Json, told: Json) -> Room:
         "marks": _marks(outcome["marks"]),
     }
     return room_change(room, question=F("question") + 1, stage=OPEN, bars_shown=False, asked=asked)
+
+
+def slide_ask(*, room: Room, role: Role, request: Json) -> Room:
+    """Ask the room a question of the deck that it shows. request: {slide, question}, both from 1. The answers are those
+    that everybody reads there, in their own language. Raises Refused 400 at the field, 409 where no deck is shown."""
+    _check_free(room, role)
+    shown = intact(room.shown)
+    if not is_deck(shown):
+        raise Refused(409, {"room": _("the room shows no slide")})
+    if unknown := sorted(set(request) - {"slide", "question"}):
+        raise Refused(400, {unknown[0][:64]: _("is unknown")})
+    slides = lecture_of(shown["lecture"], LANGUAGES[0]).slides
+    slide = _place("slide", request.get("slide"), slides)
+    asking = [part for part in slide.parts if isinstance(part, LessonQuestion | OwnQuestion)]
+    count, truth = answers_of(_place("question", request.get("question"), asking))
+    asked = {
+        "slide": {"lecture": shown["lecture"], **request},
+        "question": {
+            "figure": SLIDE,
+            "total": None,
+            "answers": list(range(count)),
+            "truth": truth,
+            "value": None,
+        },
+        "marks": None,
+    }
+    return room_change(room, question=F("question") + 1, stage=OPEN, bars_shown=False, asked=asked)
+
+
+def _place(field: str, number: Any, all_: Sequence[P]) -> P:
+    if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= len(all_):
+        raise Refused(400, {field: _("is not there")})
+    return all_[number - 1]
+
+
+def _check_free(room: Room, role: Role) -> None:
+    only(role, Role.PRESENTER)
+    if room.task:
+        raise Refused(409, {"room": _("a task is under way: end it first")})
 
 
 def question_set(*, room: Room, role: Role, number: Any, stage: Any = None, bars_shown: Any = None) -> Room:

@@ -104,22 +104,25 @@ def room_state(room: Room) -> Json:
 
 
 def asked_view(room: Room) -> Json | None:
-    """The question of a room as everybody in it may know it; None where none is. The truth is in it at the last stage alone."""
+    """The question of a room as everybody in it may know it; None where none is. The truth is in it at the last stage alone.
+    slide: {lecture, slide, question} of one that a slide asks, which is about no change; else None."""
     if not room.stage:
         return None
     asked = intact(room.asked)
     question, marks = asked["question"], asked["marks"]
+    slide = asked.get("slide")
     told = {"truth": question["truth"], "value": question["value"]}
+    if slide is None:
+        told |= {"rest_us": asked["rest_us"], "standing": asked["standing"]}
     return {
         "number": room.question,
         "stage": room.stage,
         "bars_shown": room.bars_shown,
-        **{name: asked[name] for name in ("lane", "change", "is_next", "at_us")},
+        "slide": slide,
+        **({} if slide else {name: asked[name] for name in ("lane", "change", "is_next", "at_us")}),
         "question": {name: question[name] for name in ("figure", "total", "answers")},
         "marking": marks and {"kind": marks["kind"], "total": marks["total"]},
-        "told": {**told, "rest_us": asked["rest_us"], "standing": asked["standing"]}
-        if room.stage == TOLD
-        else None,
+        "told": told if room.stage == TOLD else None,
     }
 
 

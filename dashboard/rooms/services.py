@@ -28,6 +28,7 @@ from dashboard.quotas import DAY_S, Quota
 from dashboard.rooms import codes, selectors
 from dashboard.rooms.selectors import Role
 from dashboard.rooms.shown import checked_shown, is_deck
+from dashboard.stored import intact
 
 ROOMS_ADDRESS_MAX, ROOMS_MAX, SEATS_MAX = 20, 1_000, 1_000
 ROOM_KEPT_S = DAY_S
@@ -74,7 +75,7 @@ def room_show(*, room: Room, role: Role, lab_id: Any, shown: Any) -> Room:
     lab = room.lab_id if lab_id is None else labs.lab_get(lab_id=_lab_id(lab_id)).pk
     if lab is None and not is_deck(checked):
         raise no_lab()
-    return room_change(room, lab_id=lab, shown=checked, **_no_question(room, lab))
+    return room_change(room, lab_id=lab, shown=checked, **_no_question(room, lab, checked))
 
 
 def room_order(*, room: Room, role: Role, locked: Any = None, recall: Any = None) -> Room:
@@ -193,9 +194,13 @@ def no_lab() -> Refused:
     return Refused(409, {"lab": _("the room shows no lab")})
 
 
-def _no_question(room: Room, lab_id: str | None) -> Json:
-    """A question is about the lab that it was asked in."""
-    return {} if lab_id == room.lab_id else {"stage": ""}
+def _no_question(room: Room, lab_id: str | None, shown: Json) -> Json:
+    """A question is about the lab, or the slide, that it was asked in."""
+    slide = intact(room.asked).get("slide") if room.stage else None
+    if slide is None:
+        return {} if lab_id == room.lab_id else {"stage": ""}
+    here = (shown["lecture"], shown["chosen"].get("slide")) if is_deck(shown) else None
+    return {} if here == (slide["lecture"], str(slide["slide"])) else {"stage": ""}
 
 
 def _cookie(visitor: str | None) -> str:

@@ -85,7 +85,8 @@ API = {
     ),
     "api.api-room-press.post": _("Press a button of the remote. The presenter and the remote may."),
     "api.api-room-question.post": _(
-        "Ask the room about a change: a copy of the lab carries it out, and question and truth are what came of it. The presenter may."
+        "Ask the room about a change: a copy of the lab carries it out, and question and truth are what came of it; "
+        "or ask what a slide of the deck asks. The presenter may."
     ),
     "api.api-room-question.patch": _(
         "Close the question, tell its truth, show or hide what the room has answered. The presenter may."

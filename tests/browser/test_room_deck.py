@@ -29,7 +29,7 @@ def joined(profile: Profile, site: SupervisedSite, lecturer: Page, **options: ob
     page.goto(f"{site.url}rooms/{lecturer.text_content('#room-code')}/")
     page.click("#join .go")
     page.wait_for_url("**/lectures/assignors/deck/**")
-    expect(page.locator("#room-word")).to_have_text("Follows the teacher")
+    expect(page.locator("#room-word")).to_have_attribute("data-say", "room.follows")
     return page
 
 
@@ -90,6 +90,48 @@ def test_a_phone_follows_the_slides_the_remote_turns_them_and_a_step_is_live(
     on_slide(2, lecturer, phone, late)
     again = lecturer.evaluate("JSON.parse(sessionStorage.getItem('highwater.deck')).at")
     assert again == began, "the speaker's time goes on"
+
+
+def test_a_slides_question_is_answered_on_the_phones_and_told_to_all(
+    lecturer: Page, profile: Profile, site: SupervisedSite
+) -> None:
+    ana = joined(profile, site, lecturer, **PHONE)
+    ben = joined(profile, site, lecturer, **{**PHONE, "locale": "zh-CN"})
+    now = ".slide[data-now] "
+    expect(ana.locator("[data-part=ask]").first).to_be_hidden()
+    lecturer.keyboard.press("Escape")
+    lecturer.keyboard.press("PageDown")
+    lecturer.locator(f"{now}[data-part=ask]").click()
+    expect(ana.locator(f"{now}.answer")).to_have_text(["A 15", "B 20", "C 30"])
+    expect(ana.locator(f"{now}.answer").last).to_be_in_viewport()
+    expect(ana.locator(f"{now}details.truth")).to_be_hidden()
+    expect(lecturer.locator(f"{now}.answer").first).to_be_disabled()
+    ana.locator(f"{now}.answer").nth(0).click()
+    expect(ana.locator(f"{now}[data-part=told]")).to_contain_text("Your answer is in.")
+    ana.locator(f"{now}.answer").nth(1).click()
+    ben.locator(f"{now}.answer").nth(0).click()
+    expect(lecturer.locator(f"{now}[data-part=count]")).to_have_text("2 of 2 have answered")
+    expect(lecturer.locator(f"{now}.answer b")).to_have_count(0)
+    lecturer.locator(f"{now}[data-part=bars]").click()
+    for page in (lecturer, ana):
+        expect(page.locator(f"{now}.answer b")).to_have_text(["1", "1", "0"])
+    lecturer.locator(f"{now}[data-part=close]").click()
+    expect(ana.locator(f"{now}.answer").first).to_be_disabled()
+    late = joined(profile, site, lecturer, viewport={"width": 1280, "height": 720})
+    expect(late.locator(f"{now}[data-part=told]")).to_contain_text("The question is closed.")
+    lecturer.keyboard.press("a")
+    for page in (lecturer, ana, late):
+        expect(page.locator(f"{now}.answer[data-true]")).to_contain_text("B 20")
+        expect(page.locator(f"{now}details.truth")).to_contain_text("Two of each topic.")
+    expect(ana.locator(f"{now}[data-part=told]")).to_have_text("Right: B.")
+    expect(ben.locator(f"{now}[data-part=told]")).to_have_text("不对：B。")
+    for page in (lecturer, ana):
+        page.evaluate(AXE)
+        assert page.evaluate(FINDINGS) == []
+    lecturer.keyboard.press("PageDown")
+    lecturer.keyboard.press("PageUp")
+    on_slide(2, lecturer, ana)
+    expect(ana.locator(f"{now}[data-part=asked]")).to_be_hidden()
 
 
 def test_a_deck_in_a_room_has_no_finding(lecturer: Page, profile: Profile, site: SupervisedSite) -> None:

@@ -19,6 +19,7 @@ from dashboard.labs.past.look import Look
 from dashboard.models import Room, RoomSeat
 from dashboard.rooms import answers, api, questions, selectors, services
 from dashboard.rooms.selectors import CLOSED, OPEN, TOLD, Role
+from dashboard.stills.recorded import recorded_frames
 from dashboard.threads import in_thread
 from tests.dashboard.room_question import asked, told
 from tests.dashboard.world import World
@@ -183,6 +184,84 @@ def test_the_engine_works_the_question_out_and_the_presenter_sends_no_truth(
     assert (told_now["value"], told_now["truth"]) == (question["value"], question["truth"])
     wrong = client.post(path, json.dumps({"kind": "leave", "consumer": "nobody", "lane": "kafka"}), **sent)
     assert wrong.status_code == 400 and list(wrong.json()["fields"]) == ["consumer"]
+
+
+# -- a question of a slide -----------------------------------------------------------------------------------
+
+DECK = {"page": "deck", "lecture": "assignors"}
+
+
+def on_slide(room: Room, number: int) -> Room:
+    shown = {**DECK, "chosen": {"slide": str(number)}}
+    return services.room_show(room=room, role=Role.PRESENTER, lab_id=None, shown=shown)
+
+
+def ask_slide(room: Room, **request: Any) -> Room:
+    return questions.slide_ask(room=room, role=Role.PRESENTER, request=request)
+
+
+def test_a_slides_own_question_is_answered_and_told_as_any_other(presenter: str) -> None:
+    room = services.room_open(request={"shown": DECK}, visitor=presenter, address="here")
+    ana, ben = seated(room), seated(room)
+    room = ask_slide(on_slide(room, 2), slide=2, question=1)
+    state = selectors.room_state(room)["asked"] or {}
+    assert state["slide"] == {"lecture": "assignors", "slide": 2, "question": 1}
+    assert state["question"]["answers"] == [0, 1, 2] and state["told"] is None
+    assert give(room, ana, chosen=1)["chosen"] == 1
+    give(room, ben, chosen=0)
+    for wrong in ({"chosen": 3}, {"marks": ["1"]}):
+        assert refusal(lambda given=wrong: give(room, ana, **given)).status == 400
+    room = stage(room, bars_shown=True)
+    counted = answers.tally(room) or {}
+    assert (counted["counts"], counted["heat"], counted["of"]) == ([1, 1, 0], None, 2)
+    room = stage(room, TOLD)
+    assert (selectors.room_state(room)["asked"] or {})["told"] == {"truth": 1, "value": None}
+
+
+def test_a_lessons_question_on_a_slide_has_the_engines_truth(room: Room) -> None:
+    room = stage(ask_slide(on_slide(room, 4), slide=4, question=1), TOLD)
+    state = selectors.room_state(room)["asked"] or {}
+    recorded = recorded_frames()["kafka_eager_join"][2]["ask"]["question"]
+    assert state["told"]["truth"] == recorded["truth"] and len(state["question"]["answers"]) == 4
+
+
+def test_a_slides_question_goes_with_its_slide(room: Room) -> None:
+    room = ask_slide(on_slide(room, 2), slide=2, question=1)
+    assert on_slide(room, 2).stage == OPEN, "an answer was opened on it, or the picture went on"
+    assert on_slide(room, 3).stage == ""
+    room = ask_slide(on_slide(room, 2), slide=2, question=1)
+    room = services.room_show(room=room, role=Role.PRESENTER, lab_id=room.lab_id, shown={})
+    assert room.stage == "", "the lab is shown"
+    room = on_slide(asked(room), 2)
+    assert room.stage == OPEN, "what is asked about the lab waits for it"
+
+
+@pytest.mark.parametrize(
+    ("request_", "field"),
+    [
+        ({"slide": 1, "question": 1}, "question"),
+        ({"slide": 2, "question": 2}, "question"),
+        ({"slide": 2, "question": True}, "question"),
+        ({"slide": 11, "question": 1}, "slide"),
+        ({"slide": "2", "question": 1}, "slide"),
+        ({"slide": 2, "question": 1, "lane": "kafka"}, "lane"),
+    ],
+)
+def test_only_what_a_slide_asks_can_be_asked(room: Room, request_: dict[str, Any], field: str) -> None:
+    room = on_slide(room, 2)
+    refused = refusal(lambda: ask_slide(room, **request_))
+    assert refused.status == 400 and list(refused.fields) == [field]
+    room.refresh_from_db()
+    assert (room.question, room.stage) == (0, "")
+
+
+def test_a_slide_is_asked_about_where_one_is_shown(client: Client, room: Room, presenter: str) -> None:
+    assert refusal(lambda: ask_slide(room, slide=2, question=1)).status == 409
+    client.cookies["highwater_visitor"] = presenter
+    on_slide(room, 2)
+    path, body = f"/api/rooms/{room.code}/question/", json.dumps({"slide": 2, "question": 1})
+    sent = client.post(path, body, content_type="application/json")
+    assert sent.status_code == 201 and sent.json()["asked"]["number"] == 1
 
 
 # -- answers -------------------------------------------------------------------------------------------------

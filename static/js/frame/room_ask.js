@@ -8,6 +8,7 @@ import { setText } from "../base/dom.js";
 import { refusalOf } from "../base/reasons.js";
 import { clock } from "../base/say.js";
 import { laneName } from "../lane/name.js";
+import { answerBars } from "./answer_bars.js";
 import { answerWords, marksWords, orderOf, questionWords, truthWords } from "./asked.js";
 import { createFold, standBeside } from "./card.js";
 import { createHeat } from "./heat.js";
@@ -57,8 +58,11 @@ export function createRoomAsk({ room, current, send, notice, past, marking, goNe
 
   // -- drawing --------------------------------------------------------------------------------------------------------
 
+  // What a slide asks is answered on the slide.
+  const ofLab = () => (room.asked()?.slide ? null : room.asked());
+
   function draw() {
-    const asked = room.asked();
+    const asked = ofLab();
     card.hidden = asked === null;
     drawHeat(asked?.lane, asked && !room.isLooking() ? room.tally()?.heat ?? null : null);
     if (asked?.stage !== "open") stopMarking();
@@ -89,26 +93,10 @@ export function createRoomAsk({ room, current, send, notice, past, marking, goNe
   }
 
   function drawAnswers({ asked, tally, answer, lead }) {
-    const { figure, answers } = asked.question, counts = tally?.counts ?? null;
-    const most = Math.max(1, ...(counts ?? []));
-    const isFree = asked.stage === "open" && !lead;
-    $("room-answers").replaceChildren(...answers.map((each, at) => {
-      const button = document.createElement("button"), text = answerWords(figure, each, say);
-      Object.assign(button, { type: "button", className: "btn answer", disabled: !isFree });
-      button.dataset.answer = at;
-      button.setAttribute("aria-pressed", String(answer?.chosen === at));
-      if (asked.told?.truth === at) button.dataset.true = "";
-      if (!counts) {
-        button.textContent = text;
-        return button;
-      }
-      const [bar, word, count] = ["i", "span", "b"].map((tag) => document.createElement(tag));
-      bar.style.inlineSize = `${(100 * counts[at]) / most}%`;
-      word.textContent = text;
-      count.textContent = counts[at];
-      button.setAttribute("aria-label", say("room.answer", { answer: text, count: counts[at] }));
-      button.append(bar, word, count);
-      return button;
+    const { figure, answers } = asked.question;
+    $("room-answers").replaceChildren(...answerBars({
+      texts: answers.map((each) => answerWords(figure, each, say)), counts: tally?.counts ?? null,
+      chosen: answer?.chosen ?? null, truth: asked.told?.truth ?? null, isFree: asked.stage === "open" && !lead,
     }));
   }
 
@@ -189,5 +177,5 @@ export function createRoomAsk({ room, current, send, notice, past, marking, goNe
   }
 
   onLanguage(draw);
-  return { ask, draw, mayAsk: () => room.isPresenter(), isAsked: () => room.asked() !== null };
+  return { ask, draw, mayAsk: () => room.isPresenter(), isAsked: () => ofLab() !== null };
 }

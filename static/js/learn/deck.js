@@ -109,7 +109,7 @@ main.addEventListener("toggle", fit, true);             // an answer that opens 
 document.body.toggleAttribute("data-live", true);
 bindKeys(bindings);
 show();
-if ($("room")) createDeckRoom({ root: main, read: slideShown, show: showSlide, changed: fit });
+if ($("room")) createDeckRoom({ root: main, slides, read: slideShown, show: showSlide, changed: fit });
 followLanguage(() => {
   if (page.language !== language && main.hasAttribute("data-shelved")) location.reload();
   else show();
