@@ -25,6 +25,8 @@ LECTURES = {
     "lecture.way": _("Slides"),
     # A slide
     "lecture.step": _("frame {frame} of {of}, at {time}"),
+    "lecture.play": _("Play it here"),
+    "lecture.still": _("Back to the slide"),
     "lecture.live": _("Open this step live"),
     "lecture.new_tab": _("(opens in another tab)"),
     "lecture.question": _("Question"),

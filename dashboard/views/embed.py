@@ -4,6 +4,7 @@ all that it takes.
 GET /embed/lab/<id>/<page>      any of the pages of labs/capsules/orders.py PLAYED; ?lane=, and #at_us= as Copy link has it
 GET /embed/learn/<name>/        a lesson, frame by frame; ?frame= where it begins
     ?lang=en|zh-hans ?theme=light|dark    for whoever sees it; without them as the reader's browser says
+    ?picture=1    one picture with the story and the bar of time, for a slide of this site's own lectures alone
 GET /oembed/?url=               what a site that knows oEmbed (1.0) asks for, about either, embedded or not
 
 Sites that may show it: settings.EMBED_ANCESTORS. It sets no cookie and knows none of the visitor's.
@@ -63,23 +64,28 @@ def embed(request: HttpRequest, path: str) -> HttpResponse:
         language if language in dict(settings.LANGUAGES) else translation.get_language()
     ):
         response = _embedded(request, f"/{path}")
-    response.frame_ancestors = settings.EMBED_ANCESTORS
+    response.frame_ancestors = "'self'" if _is_picture(request) else settings.EMBED_ANCESTORS
     return response
+
+
+def _is_picture(request: HttpRequest) -> bool:
+    return request.GET.get("picture") == "1"
 
 
 def _embedded(request: HttpRequest, path: str) -> HttpResponse:
     wanted = request.GET.get("theme", "")
     try:
-        if not embeds():
+        if not embeds() and not _is_picture(request):
             raise Http404
         place = _place(path, request.GET)
         player = {
             "kind": "embed",
+            "is_picture": _is_picture(request),
             "from_us": place.from_us,
             "before": EMBED,
             "home": place.home,
             "query": urlencode(
-                [(name, request.GET[name]) for name in ("lang", "theme") if name in request.GET]
+                [(name, request.GET[name]) for name in ("lang", "theme", "picture") if name in request.GET]
             ),
         }
         query = {"lane": place.lane} if place.lane else {}

@@ -134,6 +134,51 @@ def test_a_slides_question_is_answered_on_the_phones_and_told_to_all(
     expect(ana.locator(f"{now}[data-part=asked]")).to_be_hidden()
 
 
+def test_a_steps_picture_is_live_on_the_slide_and_the_phones_see_the_same_moment(
+    lecturer: Page, profile: Profile, site: SupervisedSite
+) -> None:
+    phone = joined(profile, site, lecturer, **PHONE)
+    now = ".slide[data-now] "
+    lecturer.keyboard.press("Escape")
+    for _slide in range(3):
+        lecturer.keyboard.press("PageDown")
+    on_slide(4, lecturer, phone)
+    lecturer.locator(f"{now}[data-part=live]").click()
+    shown, followed = (page.frame_locator(f"{now}iframe") for page in (lecturer, phone))
+    for frame in (shown, followed):
+        expect(frame.locator("#frame-place")).to_have_text("4/5")
+        expect(frame.locator(".projector .shown")).to_have_attribute("aria-label", "Protocol")
+    expect(followed.locator("#next")).to_be_hidden()
+    expect(lecturer.locator(f"{now}.said")).to_be_hidden()
+    shown.locator("#next").click()
+    for frame in (shown, followed):
+        expect(frame.locator("#frame-place")).to_have_text("5/5")
+        expect(frame.locator("#clock")).to_have_text("1:05.0")
+    late = joined(profile, site, lecturer, viewport={"width": 1280, "height": 720})
+    expect(late.frame_locator(f"{now}iframe").locator("#clock")).to_have_text("1:05.0")
+    shown.locator("#back-frame").click()
+    for page in (phone, late):
+        expect(page.frame_locator(f"{now}iframe").locator("#clock")).to_have_text("1:00.4")
+
+    # who turns the slides alone has the picture in hand
+    phone.click("#room-look")
+    followed.locator("#next").click()
+    expect(followed.locator("#frame-place")).to_have_text("5/5")
+    expect(shown.locator("#frame-place")).to_have_text("4/5")
+    phone.click("#room-back")
+    expect(followed.locator("#frame-place")).to_have_text("4/5")
+    lecturer.evaluate(AXE)
+    assert lecturer.evaluate(FINDINGS) == []
+    inner = next(frame for frame in lecturer.frames if "/embed/" in frame.url)
+    inner.evaluate(AXE)
+    assert inner.evaluate(FINDINGS) == []
+
+    lecturer.locator(f"{now}[data-part=live]").click()
+    for page in (lecturer, phone, late):
+        expect(page.locator(f"{now}iframe")).to_have_count(0)
+        expect(page.locator(f"{now}.said")).to_be_visible()
+
+
 def test_a_deck_in_a_room_has_no_finding(lecturer: Page, profile: Profile, site: SupervisedSite) -> None:
     phone = joined(profile, site, lecturer, **PHONE)
     found = []

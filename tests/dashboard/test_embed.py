@@ -79,6 +79,23 @@ def test_it_is_nobodys_also_for_the_owner(client: Client, world: World, lab: Lab
     assert not stranger.cookies
 
 
+def test_a_picture_for_a_slide_stands_in_pages_of_this_site_alone(client: Client, settings: Any) -> None:
+    settings.EMBED_ANCESTORS = "'none'"
+    lessons.lesson_lab(name=LESSON)
+    shown = client.get(f"/embed/learn/{LESSON}/?frame=2&picture=1")
+    policy = shown["Content-Security-Policy"]
+    assert shown.status_code == 503 and "frame-ancestors 'self';" in f"{policy};", "its lab begins"
+    assert client.get(f"/embed/learn/{LESSON}/?frame=2").status_code == 404, "other sites may show nothing"
+
+
+def test_a_pictures_other_pages_are_pictures_too(client: Client, world: World) -> None:
+    lessons.lesson_lab(name=LESSON)
+    world.run(1)
+    text = html(client, f"/embed/learn/{LESSON}/?picture=1")
+    assert "data-picture>" in text and '"query": "picture=1"' in text
+    assert "data-picture" not in html(client, f"/embed/learn/{LESSON}/?picture=2")
+
+
 def test_tabs_lead_to_pages_that_may_be_shown_and_the_name_to_the_site(client: Client, lab: Lab) -> None:
     text = html(client, f"/embed/lab/{lab.pk}/kafka/cluster/")
     tabs = dict(re.findall(r'<a id="to-(\w+)" href="([^"]+)"', text))

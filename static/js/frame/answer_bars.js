@@ -16,12 +16,14 @@ export function answerBars({ texts, counts, chosen, truth, isFree }) {
       button.textContent = text;
       return button;
     }
-    const [bar, word, count] = ["i", "span", "b"].map((tag) => document.createElement(tag));
+    const [bar, word, count, spoken] = ["i", "span", "b", "span"].map((tag) => document.createElement(tag));
     bar.style.inlineSize = `${(100 * counts[at]) / most}%`;
     word.textContent = text;
     count.textContent = counts[at];
-    button.setAttribute("aria-label", say("room.answer", { answer: text, count: counts[at] }));
-    button.append(bar, word, count);
+    for (const shown of [word, count]) shown.setAttribute("aria-hidden", "true");
+    spoken.className = "unseen";
+    spoken.textContent = say("room.answer", { answer: text, count: counts[at] });
+    button.append(bar, word, count, spoken);
     return button;
   });
 }

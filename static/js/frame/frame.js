@@ -12,6 +12,7 @@ import { createBand } from "./band.js";
 import { createCapsule } from "./capsule.js";
 import { createEmbed } from "./embed.js";
 import { createEventList } from "./event_list.js";
+import { createHeld } from "./held.js";
 import { createLabBar } from "./lab_bar.js";
 import { createLaneTabs } from "./lane_tabs.js";
 import { createAsk } from "./lesson_ask.js";
@@ -70,6 +71,7 @@ export function createFrame({
     ...(embed && { embed: embed.open }),
   });
   const projector = createProjector({ current, lane }), tabs = createLaneTabs({ current });
+  const held = createHeld({ past, current });
   function draw(isForced) {
     band.draw();
     tabs.draw();
@@ -79,6 +81,7 @@ export function createFrame({
     guide?.draw();
     drawRoom();
     transport.draw(isForced);
+    held.tell();
   }
   const predict = createPredict({ current, send, past, lane, marking, roomAsk });
   bindKeys([

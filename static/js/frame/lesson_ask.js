@@ -14,14 +14,14 @@ const $ = (id) => document.getElementById(id);
 
 // past: as createTransport has it. current(): the view. changed(): it is answered, or not open any more. marking: on
 // the picture. roomAsk: the presenter of a room asks those who follow, whose pages then ask nothing on their own;
-// nor does the presenter's, while the room is asked.
+// nor does the presenter's, while the room is asked, nor a picture on a slide.
 export function createAsk({ past, current, changed, marking, roomAsk }) {
   const box = $("lesson-ask"), trial = createTrial("lesson", past), asked = new Map();   // by the frame's stop
   let shown = null, drawn = "", last = null;
 
   // frame: the one that the lesson is paused at, null on its way.
   function draw(frame) {
-    shown = frame?.ask && !page.follows && !roomAsk.isAsked() ? frame : null;
+    shown = frame?.ask && !page.follows && !page.player?.is_picture && !roomAsk.isAsked() ? frame : null;
     const at = shown?.stop_us ?? null;
     if (at !== null && at !== last && !asked.get(at)) find(shown);
     last = at;

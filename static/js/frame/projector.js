@@ -1,13 +1,14 @@
 // The projector (P): the story, one picture as large as the screen, one figure and the bar of time, for a room. The
-// page goes on below it; what is shown is a copy of its picture, with the page's styles as attributes.
+// page goes on below it; what is shown is a copy of its picture, with the page's styles as attributes. On a slide of a
+// lecture the page is nothing else.
 
-import { say, speak } from "../base/chrome.js";
+import { page, say, speak } from "../base/chrome.js";
 import { bindKeys } from "../base/keys.js";
 import { number } from "../base/say.js";
 import { TITLED, headingOf } from "../take/menu.js";
 import { drawingsOf, gather, make } from "../take/picture.js";
 
-const EVERY_MS = 200;
+const EVERY_MS = 200, isPicture = Boolean(page.player?.is_picture);
 const $ = (id) => document.getElementById(id);
 // One picture of a panel: the largest, with its columns' names. A chart has letters of its own size, and is for one
 // reader.
@@ -65,13 +66,13 @@ export function createProjector({ current, lane }) {
     root.hidden = false;
     draw(true);
     band.observe(story);
-    leave.focus({ preventScroll: true });
+    if (!isPicture) leave.focus({ preventScroll: true });
     dispatchEvent(new Event("resize"));
     return true;
   }
 
   function close() {
-    if (panel === null) return false;
+    if (panel === null || isPicture) return false;
     panel = null;
     root.hidden = true;
     band.disconnect();
@@ -110,6 +111,7 @@ export function createProjector({ current, lane }) {
 
   function draw(isForced = false) {
     const now = performance.now();
+    if (isPicture && panel === null) open();
     if (panel === null || (!isForced && now - drawnAt < EVERY_MS)) return;
     drawnAt = now;
     const all = panels(), drawings = picturesOf(panel), name = headingOf(panel).textContent.trim();

@@ -90,8 +90,10 @@ export function createPast() {
         const picture = await request(page.urls.past, asked);
         if (isLooking && !isPlaying) show(picture);
       } catch (error) {
-        const isOvertaken = Boolean(error.fields?.look);
-        if (isLooking && !isPlaying && !wish && !isOvertaken) stopFor(error);
+        if (!isLooking || isPlaying || wish) continue;
+        // A stretch that was asked for before came after it: only this page can have been newer.
+        if (error.fields?.look) wish = asked;
+        else stopFor(error);
       }
     }
     isAsking = false;

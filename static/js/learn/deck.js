@@ -8,6 +8,7 @@ import { tabStorage } from "../room/session.js";
 import { createDeckRoom } from "./deck_room.js";
 import { createNotes } from "./notes.js";
 import { openedAt } from "./opened.js";
+import { createPictures } from "./pictures.js";
 import { numberIn, turned } from "./turning.js";
 
 const $ = (id) => document.getElementById(id);
@@ -16,6 +17,7 @@ const { language } = page, main = $("main"), slides = [...main.querySelectorAll(
 let number = numberIn(location.hash, count);
 
 const at = (wanted) => slides[wanted - 1];
+const pictures = createPictures({ slides, changed: () => fit(), isHeld: () => Boolean(page.follows) });
 const titleOf = (slide) => slide.querySelector(".slide-title").textContent;
 const notes = createNotes({
   say, act, began: openedAt(tabStorage(), location.pathname, Date.now()), script: $("notes").dataset.script,
@@ -49,6 +51,7 @@ function turn(way) {
 }
 
 function goTo(wanted) {
+  if (wanted !== number) pictures.close();
   number = wanted;
   history.replaceState(null, "", `#${number}`);
   show();
@@ -63,13 +66,14 @@ function answer() {
   return truths().length > 0;
 }
 
-// What a room follows: the slide, and whether its answers are open.
-const slideShown = () => ({ slide: String(number), answers: isAnswered() ? "open" : "" });
+// What a room follows: the slide, whether its answers are open, and which picture is live, where.
+const slideShown = () => ({ slide: String(number), answers: isAnswered() ? "open" : "", ...pictures.read() });
 
-function showSlide({ slide, answers }) {
+function showSlide({ slide, answers, ...live }) {
   const wanted = numberIn(`#${slide}`, count);
   if (wanted !== number) goTo(wanted);
   if (isAnswered() !== (answers === "open")) answer();
+  pictures.show(at(number), live);
 }
 
 function openNotes() {
@@ -100,16 +104,21 @@ for (const id of ["back", "next", "notes"]) $(id).hidden = false;
 $("back").addEventListener("click", () => turn("back"));
 $("next").addEventListener("click", () => turn("next"));
 $("notes").addEventListener("click", openNotes);
-addEventListener("hashchange", () => {
-  number = numberIn(location.hash, count);
-  show();
-});
+addEventListener("hashchange", () => goTo(numberIn(location.hash, count)));
 addEventListener("resize", fit);
 main.addEventListener("toggle", fit, true);             // an answer that opens needs room
 document.body.toggleAttribute("data-live", true);
 bindKeys(bindings);
 show();
-if ($("room")) createDeckRoom({ root: main, slides, read: slideShown, show: showSlide, changed: fit });
+if ($("room")) {
+  createDeckRoom({
+    root: main, slides, read: slideShown, show: showSlide,
+    changed() {
+      fit();
+      pictures.hold();
+    },
+  });
+}
 followLanguage(() => {
   if (page.language !== language && main.hasAttribute("data-shelved")) location.reload();
   else show();

@@ -6,7 +6,7 @@ import { bindings, isOrder } from "../base/keys.js";
 const HELD = [
   ".lab-tabs a", ".lab-bar .lane-tabs a", ".branches a", ".branches button", "#timeline", "#play", "#step",
   "#step-back", "#to-now", "[data-speed]", "#slow", "#next", "#back-frame", "#predict", "#room",
-  ".deck-bar #back", ".deck-bar #notes", ".slide .live",
+  ".deck-bar #back", ".deck-bar #notes", ".slide .live", ".slide [data-part=live]",
 ].join(",");
 const FREE_KEYS = new Set(["t", "p", "y", "f", "escape", "?"]);
 

@@ -15,7 +15,7 @@ import { isCalled, queryOf, stepsOf } from "./follow.js";
 import { holdPage } from "./hold.js";
 import { createPanel } from "./panel.js";
 import { createPresent } from "./present.js";
-import { createSession, tabStorage } from "./session.js";
+import { NO_STORAGE, createSession, tabStorage } from "./session.js";
 import { elementsOfThing, thingAt } from "./things.js";
 
 const $ = (id) => document.getElementById(id);
@@ -26,7 +26,8 @@ const PRESENTER = "presenter", VISITOR = "visitor";
 // notice, past, link: as createTransport has them; of a deck link is its slide. changed(): the room's question or task,
 // what is known of its answers, or who one is.
 export function createRoom({ notice, past, link, changed }) {
-  const session = createSession(tabStorage(), location, history), strip = $("room-strip");
+  // A player on a slide is in the same tab, and in no room.
+  const session = createSession(page.player ? NO_STORAGE : tabStorage(), location, history), strip = $("room-strip");
   const own = { fork: page.urls.fork, lab: page.urls.lab };
   let state = null, role = "", counts = null, socket = null, thing = null, isPointing = false, isOver = false;
   let isLost = false, applied = { moment: null, chosen: {} }, tally = null, answer = null;
@@ -153,6 +154,7 @@ export function createRoom({ notice, past, link, changed }) {
     page.follows = false;
     socket.say({ type: "at", is_looking: true });
     draw();
+    changed();
   }
 
   async function doTask() {

@@ -39,11 +39,14 @@ export function createSession(storage, location, history) {
   return { read: () => kept, keep, leave };
 }
 
+// Keeps nothing.
+export const NO_STORAGE = { getItem: () => null, setItem: () => {}, removeItem: () => {} };
+
 // A browser that refuses even to be asked keeps nothing.
 export function tabStorage() {
   try {
     return window.sessionStorage;
   } catch {
-    return { getItem: () => null, setItem: () => {}, removeItem: () => {} };
+    return NO_STORAGE;
   }
 }
