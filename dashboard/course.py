@@ -146,6 +146,7 @@ CHAPTERS: dict[str, dict[str, dict[str, float]]] = {
             "rabbitmq_topics": 15,
             "rabbitmq_mandatory_returned": 8,
             "rabbitmq_alternate_exchange": 12,
+            "rabbitmq_consistent_hash": 24,
             "rabbitmq_dies_before_ack": 11.9,
             "rabbitmq_crash_requeue": 16,
             "rabbitmq_qos_with_auto_ack": 20,

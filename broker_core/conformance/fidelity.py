@@ -175,5 +175,7 @@ RECORDINGS: tuple[Recording, ...] = (
     Recording("rabbitmq/topology", "rabbitmq", (RABBITMQ,)),
     Recording("rabbitmq/topic_routing", "rabbitmq", (RABBITMQ,)),
     Recording("rabbitmq/direct_fanout_headers", "rabbitmq", (RABBITMQ,)),
+    Recording("rabbitmq/consistent_hash_exchange", "rabbitmq", (RABBITMQ,)),
+    Recording("rabbitmq/erlang_hash", "rabbitmq", (RABBITMQ,)),
     Recording("rabbitmq/frames", "rabbitmq", (RABBITMQ,)),
 )

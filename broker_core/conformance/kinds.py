@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from broker_core.conformance import (
+    erlang_hash,
     kafka,
     kafka_controller,
     kafka_epochs,
@@ -64,7 +65,12 @@ class Kind:
 
 
 KINDS = (
-    Kind("sessions", {"sessions": {"theme", "setup", "steps", "final"}}, rabbitmq.run_sessions),
+    Kind(
+        "sessions",
+        {"sessions": {"theme", "setup", "steps", "final"}},
+        rabbitmq.run_sessions,
+        files=("sessions", "consistent_hash_exchange"),
+    ),
     Kind(
         "topology",
         {"scenarios": {"id", "note", "steps", "repeat_runs"}},
@@ -80,6 +86,11 @@ KINDS = (
         "direct_fanout_headers",
         {"cases": {"type", "bindings", "messages"}},
         rabbitmq_routing.run_direct_fanout_headers,
+    ),
+    Kind(
+        "erlang_hash",
+        {"phash2": {"kind", "value", "hash"}, "jump": {"key", "buckets", "bucket"}},
+        erlang_hash.run_erlang_hash,
     ),
     Kind("murmur", {"strings": {"s", "masked"}, "bytes": {"bytes_b64", "masked"}}, pulsar.run_murmur),
     Kind("auto_split", {"cases": {"steps", "keys", "murmur31"}}, pulsar.run_auto_split),

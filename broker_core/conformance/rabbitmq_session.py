@@ -16,8 +16,10 @@ from broker_core.plain import to_plain
 from broker_core.rabbitmq import methods as m
 from broker_core.rabbitmq.broker import Broker
 from broker_core.rabbitmq.broker_base import BrokerState
+from broker_core.rabbitmq.messages import NEVER
 from broker_core.rabbitmq.permissions import Permission, TopicPermission, User
 from broker_core.rabbitmq.properties import NO_PROPERTIES, Content, Properties
+from broker_core.rabbitmq.restart import survivors
 from broker_core.rabbitmq.vhost import Vhost
 from broker_core.sim.disk import Disk
 from broker_core.sim.node import Closed, Opened
@@ -86,6 +88,9 @@ class Session:
             return {operation[4:]: self.shown(listed(self.broker.state, operation, step["vhost"]))}
         if operation == "sleep":
             self.sleep(step["ms"] * MILLISECOND_US)
+        elif operation == "server.restart":  # clean; no client is there
+            self.out.deadlines.clear()
+            self.broker = Broker(survivors(self.broker.state, NEVER - 1))
         elif operation == "connection.open":
             self.connect(step)
         elif operation == "connection.drop":

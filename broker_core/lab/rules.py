@@ -7,4 +7,4 @@ owner. A lab's row keeps the version that it was made under; a page says so when
 raises nothing.
 """
 
-RULES_VERSION = 7
+RULES_VERSION = 8

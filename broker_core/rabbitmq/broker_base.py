@@ -25,7 +25,7 @@ from broker_core.rabbitmq.permissions import User, guest
 from broker_core.rabbitmq.properties import Content
 from broker_core.rabbitmq.queues.classic import ClassicQueue, Delivery
 from broker_core.rabbitmq.queues.consumers import Limiter
-from broker_core.rabbitmq.refusals import Refused
+from broker_core.rabbitmq.refusals import Broken, Refused
 from broker_core.rabbitmq.tracing import Trace
 from broker_core.rabbitmq.vhost import DEFAULT_EXCHANGE, Vhost
 from broker_core.sim.node import Outbox
@@ -185,7 +185,7 @@ class BrokerBase:
             )
             headers = copy.content.properties.headers or {}
             number = self.messages.add(copy)
-            reached_by = vhost.route(exchange, copy.routing_keys, headers)
+            reached_by = vhost.route(exchange, copy.routing_keys, copy.content.properties)
             itself_first = sorted(reached_by, key=lambda each: each is not queue)
             reached_by = [each for each in itself_first if not is_cycle(each.name, headers, reason)]
             if self.ear is not None:
@@ -376,6 +376,8 @@ class BrokerBase:
         """A method's exception: the channel is closed, or the connection, and the client receives the code and the
         text."""
         known, ids = self.state.connections[connection], IDS.get(type(method), (0, 0))
+        if isinstance(refused, Broken):
+            ids = (0, 0)
         if refused.is_hard or channel is None:
             self.refuse_connection(connection, refused, ids, now_us, out)
         else:

@@ -20,7 +20,9 @@ def binary(octets: bytes) -> str:
     if not octets:
         return "<<>>"
     if all(octet in _ESCAPES or 32 <= octet <= 126 or octet >= 160 for octet in octets):
-        return f'<<"{"".join(_ESCAPES.get(octet, chr(octet)) for octet in octets)}">>'
+        # A letter of Latin-1 is one octet of the reply text, which the client reads as UTF-8.
+        text = "".join(_ESCAPES.get(octet, chr(octet)) for octet in octets)
+        return f'<<"{text.encode("latin-1").decode(errors="replace")}">>'
     return listed(octets)
 
 

@@ -44,6 +44,14 @@ def fitting(text: str) -> str:
     return text.encode()[: TEXT_BYTES_MAX - 3].decode(errors="ignore") + "..."
 
 
+class Broken(Refused):
+    """The original's own process fails where it does not expect what came: the connection is closed without a word."""
+
+    def __init__(self) -> None:
+        super().__init__(codes.INTERNAL_ERROR, "")
+        self.text = WORDS[codes.INTERNAL_ERROR]
+
+
 def precondition(text: str) -> Refused:
     return Refused(codes.PRECONDITION_FAILED, text)
 

@@ -91,7 +91,8 @@ def surviving_vhost(vhost: Vhost, former: Messages, messages: Messages, stopped_
         if queue.state.is_durable:
             found.queues[name] = surviving_queue(queue, former, messages, stopped_us)
     for name, each in durable.items():
-        for binding in each.bindings:
+        # In the order of the original's table of bindings, which a consistent-hash exchange makes its buckets from.
+        for binding in sorted(each.bindings, key=lambda found: (found.routing_key, found.destination)):
             kind, destination = binding.destination
             if destination in (found.queues if kind == QUEUE else found.exchanges):
                 routed = each.bindings.routed(binding)

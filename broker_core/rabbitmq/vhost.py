@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from broker_core.rabbitmq.exchanges import EXCHANGE_TYPES, Binding, ExchangeType, Explanation
+from broker_core.rabbitmq.properties import Properties
 from broker_core.rabbitmq.queues.classic import ClassicQueue
 from broker_core.rabbitmq.values import Table, bare
 
@@ -50,7 +51,7 @@ class Exchange:
         """What comes out of a checkpoint has its bindings, and learns their type here."""
         former = self.bindings
         if type(former) is ExchangeType:
-            self.bindings = EXCHANGE_TYPES[self.type_]()
+            self.bindings = EXCHANGE_TYPES[self.type_](self.arguments)
             self.bindings.take_over(former)
 
     @property
@@ -64,7 +65,9 @@ def made(
     name: str, type_: str, is_durable: bool, is_auto_delete: bool, is_internal: bool, arguments: Table
 ) -> Exchange:
     """An exchange without bindings."""
-    return Exchange(name, type_, is_durable, is_auto_delete, is_internal, arguments, EXCHANGE_TYPES[type_]())
+    return Exchange(
+        name, type_, is_durable, is_auto_delete, is_internal, arguments, EXCHANGE_TYPES[type_](arguments)
+    )
 
 
 def predeclared() -> dict[str, Exchange]:
@@ -90,7 +93,7 @@ class Vhost:
     queues: dict[str, ClassicQueue] = field(default_factory=dict)
     changes: int = 0
 
-    def route(self, exchange: str, keys: Sequence[str], headers: Table) -> list[ClassicQueue]:
+    def route(self, exchange: str, keys: Sequence[str], properties: Properties) -> list[ClassicQueue]:
         """The queues that a message reaches, each once, the last by name first, which is the original's order. Counts it
         at the exchanges and bindings on its way. exchange: one that is there."""
         if exchange == DEFAULT_EXCHANGE:
@@ -105,7 +108,7 @@ class Vhost:
                 found.update(queue.name for queue in self.route_by_name(keys))
                 continue
             source.published += 1
-            destinations = source.bindings.route(keys, headers)
+            destinations = source.bindings.route(keys, properties)
             if not destinations:
                 source.unroutable += 1
                 if source.alternate is not None:
@@ -118,29 +121,25 @@ class Vhost:
                     work.append(name)
         return [self.queues[name] for name in sorted(found, reverse=True)]
 
-    def explain(self, exchange: str, keys: Sequence[str], headers: Table) -> list[Hop]:
+    def explain(self, exchange: str, keys: Sequence[str], properties: Properties) -> list[Hop]:
         """The way that `route` takes, hop by hop from the exchange on; nothing is counted."""
         work, found = [exchange], list[Hop]()
         for name in work:
             source = self.exchanges.get(name)
             if source is None:
                 continue
-            hops = self._hops_from(source, keys, headers)
+            hops = self._hops_from(source, keys, properties)
             found += hops
             reached = dict.fromkeys(hop.name for hop in hops if hop.kind == EXCHANGE)
             work += [name for name in reached if name not in work]
         return found
 
-    def _hops_from(self, source: Exchange, keys: Sequence[str], headers: Table) -> list[Hop]:
+    def _hops_from(self, source: Exchange, keys: Sequence[str], properties: Properties) -> list[Hop]:
         if source.name == DEFAULT_EXCHANGE:
             named = [Binding((QUEUE, key), key, {}) for key in dict.fromkeys(keys) if key in self.queues]
             return [Hop("", QUEUE, each.routing_key, Explanation(each, True)) for each in named]
-        hops = []
-        for binding in source.bindings:
-            tries = (source.bindings.explain_binding(binding, key, headers) for key in keys)
-            match = next((each for each in tries if each.is_match), None)
-            if match is not None:
-                hops.append(Hop(source.name, *binding.destination, match))
+        explained = source.bindings.explain(keys, properties)
+        hops = [Hop(source.name, *each.binding.destination, each) for each in explained if each.is_match]
         if not hops and source.alternate is not None:
             return [Hop(source.name, EXCHANGE, source.alternate)]
         return hops
@@ -163,10 +162,18 @@ class Vhost:
         return self.exchanges[source].bindings.routed(binding)
 
     def bind(
-        self, source: str, kind: str, destination: str, key: str, arguments: Table, routed: int = 0
+        self,
+        source: str,
+        kind: str,
+        destination: str,
+        key: str,
+        arguments: Table,
+        routed: int = 0,
+        is_idle: bool = False,
     ) -> None:
-        """Both ends are there. routed: what the binding has routed before, where it comes back."""
-        self.changes += self.exchanges[source].bindings.bind((kind, destination), key, arguments, routed)
+        """Both ends are there. routed, is_idle: of a binding that comes back, see `ExchangeType.bind`."""
+        bindings = self.exchanges[source].bindings
+        self.changes += bindings.bind((kind, destination), key, arguments, routed, is_idle)
 
     def unbind(self, source: str, kind: str, destination: str, key: str, arguments: Table) -> None:
         """What an auto-delete source loses with its last binding is the source."""

@@ -140,6 +140,7 @@ TOPOLOGY = {
     "topology.publish": _("Publish"),
     "topology.message": _("Headers, body and properties"),
     "topology.try.binding": _("binding"),
+    "topology.try.weight": _("weight"),
     "topology.try.to": _("goes to"),
     "topology.try.gets": _("{name}"),
     "topology.try.again": _("{name}, again"),
@@ -152,6 +153,22 @@ TOPOLOGY = {
     "topology.try.idle": _("not counted"),
     "topology.try.rule.each": _("each must match"),
     "topology.try.rule.one": _("one is enough"),
+    "topology.try.hash.key": _(
+        "The hash of the routing key “{value}” is {hash}, which is bucket {bucket} of 0 to {last}."
+    ),
+    "topology.try.hash.header": _(
+        "The hash of the header {name}, “{value}”, is {hash}, which is bucket {bucket} of 0 to {last}."
+    ),
+    "topology.try.hash.property": _(
+        "The hash of the property {name}, “{value}”, is {hash}, which is bucket {bucket} of 0 to {last}."
+    ),
+    "topology.try.hash.missing": _(
+        "The message has no {name}. The hash of nothing is {hash}, which is bucket {bucket} of 0 to {last}."
+    ),
+    "topology.try.hash.empty": _("The exchange has no buckets yet."),
+    "topology.buckets.one": _("bucket {first}"),
+    "topology.buckets.some": _("buckets {first} to {last}"),
+    "topology.buckets.none": _("no buckets"),
     "topology.try.copies": _("{count?One queue gets a copy.|{count} queues get one copy each.}"),
     "topology.try.to_exchanges": _("It goes on to {names}."),
     "topology.try.agains": _(

@@ -69,6 +69,16 @@ FOLLOWED = {
     "topology.path.circle": _("{name} does not take it a second time: that would be a circle."),
     "topology.path.why.fanout": _("fanout, whatever the key"),
     "topology.path.why.direct": _("the key is “{key}”"),
+    "topology.path.why.hash.key": _("the hash of “{value}” is {hash}, bucket {bucket} of 0 to {last}"),
+    "topology.path.why.hash.header": _(
+        "the hash of the header {name}, “{value}”, is {hash}, bucket {bucket} of 0 to {last}"
+    ),
+    "topology.path.why.hash.property": _(
+        "the hash of the property {name}, “{value}”, is {hash}, bucket {bucket} of 0 to {last}"
+    ),
+    "topology.path.why.hash.missing": _(
+        "it has no {name}; the hash of nothing is {hash}, bucket {bucket} of 0 to {last}"
+    ),
     "topology.path.why.topic_plain": _("every word of “{key}” is there"),
     "topology.path.why.topic": _("“{key}”, where {stands}"),
     "topology.path.why.stands": _("{pattern} is “{taken}”"),

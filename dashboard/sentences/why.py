@@ -146,12 +146,14 @@ WHY = {
     "why.sum.exchange": _(
         "{published} published, {unroutable} without a binding that matched, {dropped} dropped"
     ),
+    "why.sum.buckets": _("{buckets} {buckets?bucket|buckets}, by destination"),
     "why.part.name": "{name}",
     "why.part.moved_unit": _("{name}: {from} → {to}"),
     "why.part.moved_keys": _("{from} → {to}: {keys} {keys?key|keys}"),
     "why.part.stopped": _("{name} since {since}"),
     "why.part.records": _("{consumer}: {records}"),
     "why.part.end": _("broker {broker}: {end}"),
+    "why.part.buckets": _("{destination}: {buckets}"),
     "why.part.unacked": _("{consumer}: {unacked}"),
     "why.button": _("Why is it so? About what is chosen, else the last change"),
     "why.since": _("So since {clock}, because of this:"),

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from broker_core.rabbitmq.exchanges.topic import Topic
 from broker_core.rabbitmq.methods import BasicDeliver, BasicPublish
-from broker_core.rabbitmq.properties import Content, Properties
+from broker_core.rabbitmq.properties import NO_PROPERTIES, Content, Properties
 from broker_core.wire.amqp.receiver import Receiver
 from broker_core.wire.amqp.sender import encode
 
@@ -50,9 +50,9 @@ def _topics() -> list[Figure]:
         exchange.bind(("queue", f"q{number % 500}"), ".".join(pattern), {})
     keys = [".".join(chance.choice(words) for _ in range(chance.randint(3, 5))) for _ in range(KEYS)]
     began = time.perf_counter()
-    found = sum(len(exchange.route((key,), {})) for key in keys)
+    found = sum(len(exchange.route((key,), NO_PROPERTIES)) for key in keys)
     first = time.perf_counter() - began
-    again = _seconds(lambda: [exchange.route((keys[turn % KEYS],), {}) for turn in range(MATCHES)])
+    again = _seconds(lambda: [exchange.route((keys[turn % KEYS],), NO_PROPERTIES) for turn in range(MATCHES)])
     return [
         (
             f"{BINDINGS:,} topic bindings, {KEYS:,} keys: matches a second",
@@ -82,7 +82,7 @@ def _long_key() -> Figure:
     times = []
     for key in keys:
         began = time.perf_counter()
-        exchange.route((key,), {})
+        exchange.route((key,), NO_PROPERTIES)
         times.append(time.perf_counter() - began)
     return (
         f"a key of {WORDS_OF_A_LONG_KEY} words against #.#.#.#",

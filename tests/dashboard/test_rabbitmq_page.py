@@ -56,7 +56,7 @@ def test_the_page_knows_the_registrys_orders_and_what_can_be_chosen(orders: str)
     page = json.loads(text.split('<script id="page" type="application/json">')[1].split("</script>")[0])
     known = page["rabbitmq"]
     assert known["verbs"]["rabbitmq_purge"] == ["name", "user", "vhost"]
-    assert sorted(known["types"]) == ["direct", "fanout", "headers", "topic"]
+    assert sorted(known["types"]) == ["direct", "fanout", "headers", "topic", "x-consistent-hash"]
     assert "basic.publish" in known["operations"]
 
 

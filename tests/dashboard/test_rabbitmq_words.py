@@ -36,6 +36,7 @@ FORMS = (
     "permissions", "topic_permissions", "user", "change_user", "delete_user", "vhost", "delete_vhost", "import",
 )  # fmt: skip
 TYPES = ("string", "integer", "double", "boolean", "void", "json")
+HASHED = ("key", "header", "property", "missing")
 FAMILIES = {
     "cure": CAUSES,
     "resource": RESOURCES,
@@ -43,6 +44,8 @@ FAMILIES = {
     "dropped": ("rejected", "expired", "maxlen", "delivery_limit"),
     "twin": ("what", "from", "key", "to", "count", "node", "name", "kind", "state"),
     "try": ("gets", "again", "not", "missing", "idle", "rule.each", "rule.one"),
+    "try.hash": HASHED,
+    "path.why.hash": HASHED,
     "path": (
         "returned", "refused", "delivered", "delivered_again", "delivered_auto", "delivered_auto_again", "ack",
         "requeue", "discard", "left_out",

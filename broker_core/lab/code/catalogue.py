@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from broker_core.hashing.jump_hash import jump_hash
+from broker_core.hashing.phash2 import phash2
 from broker_core.kafka.assignors import (
     constrained,
     cooperative_sticky,
@@ -41,6 +43,7 @@ from broker_core.pulsar.selectors.consistent_hash import RingSelector
 from broker_core.pulsar.selectors.sticky_document import StickyDocumentSelector
 from broker_core.pulsar.selectors.sticky_ranges import StickySelector
 from broker_core.rabbitmq import dead_letters
+from broker_core.rabbitmq.exchanges.consistent_hash import ConsistentHash
 from broker_core.rabbitmq.exchanges.direct import Direct
 from broker_core.rabbitmq.exchanges.fanout import Fanout
 from broker_core.rabbitmq.exchanges.header_match import Criteria
@@ -171,6 +174,9 @@ _RABBITMQ: dict[str, dict[str, Function]] = {
         "topic": TopicTrie._search,
         "headers": Headers.route,
         "headers_match": Criteria.is_fulfilled,
+        "consistent_hash": ConsistentHash.route,
+        "jump": jump_hash,
+        "phash2": phash2,
     },
     "dispatch": {
         "publish": ClassicQueue.publish,

@@ -1,5 +1,5 @@
 """A definitions file of a real server comes to a server that runs. What it has that this broker lacks is drawn, too: a
-quorum queue or stream as a durable queue, an exchange of a plug-in as a direct one, or as the type that it delays. Such
+quorum queue or stream as a durable queue, an exchange of another plug-in as a direct one, or as the type that it delays. Such
 rows, policies and parameters are kept as they are, to be exported again.
 
 What the server would refuse is found before anything changes.
@@ -59,7 +59,12 @@ def stand_in(section: str, row: object) -> Json | None:
         dropped = ("x-queue-type", *OTHER_TYPES_ARGUMENTS)
         return {**row, "arguments": {key: value for key, value in given.items() if key not in dropped}}
     type_ = row.get("type")
-    if section == "exchanges" and isinstance(type_, str) and type_.startswith(PLUGINS):
+    if (
+        section == "exchanges"
+        and isinstance(type_, str)
+        and type_.startswith(PLUGINS)
+        and type_ not in EXCHANGE_TYPES
+    ):
         delayed = given.get(DELAYED_TYPE)
         return {**row, "type": delayed if delayed in EXCHANGE_TYPES else "direct"}
     return None

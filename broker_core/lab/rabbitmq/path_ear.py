@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from broker_core.events import Json
 from broker_core.lab.rabbitmq import counts
 from broker_core.lab.rabbitmq.paths import (
     DELIVERED,
@@ -18,13 +19,15 @@ from broker_core.lab.rabbitmq.paths import (
 )
 from broker_core.lab.rabbitmq.reading import RabbitMqReading
 from broker_core.lab.shared.lane import Lane
+from broker_core.rabbitmq.exchanges.consistent_hash import PROPERTIES as HASHED
 from broker_core.rabbitmq.messages import FIRST_STORED, Stored
 from broker_core.rabbitmq.values import Table
 from broker_core.rabbitmq.vhost import DEFAULT_EXCHANGE
 
 X_DEATH = "x-death"
-Routed = tuple[str, str, list[str], Table | None, int]
-"""Of a message at an exchange: virtual host, exchange, routing keys, headers, and the virtual host's `changes`."""
+Routed = tuple[str, str, list[str], Table | None, Json | None, int]
+"""Of a message at an exchange: virtual host, exchange, routing keys, headers, properties that an exchange may hash, and the
+virtual host's `changes`."""
 
 
 class PathEar:
@@ -43,7 +46,7 @@ class PathEar:
         is_returned: bool,
     ) -> None:
         record = message
-        routed: Routed = (vhost, DEFAULT_EXCHANGE, [routing_key], None, 0)
+        routed: Routed = (vhost, DEFAULT_EXCHANGE, [routing_key], None, None, 0)
         if message >= FIRST_STORED:
             stored = self.reads.broker().messages.at[message]
             record, routed = stored.content.message, self._routed(vhost, stored)
@@ -76,7 +79,7 @@ class PathEar:
     def died(
         self, message: int, vhost: str, queue: str, reason: str, copy: Stored | None, queues: Sequence[str]
     ) -> None:
-        routed = (vhost, None, [], None, 0) if copy is None else self._routed(vhost, copy)
+        routed = (vhost, None, [], None, None, 0) if copy is None else self._routed(vhost, copy)
         if copy is not None:
             self.reads.notes.counts.died(vhost, copy.exchange, bool(queues))
         self._add(message, DIED, queue, reason, *routed, list(queues))
@@ -85,11 +88,13 @@ class PathEar:
         self._add(message, DROPPED, queue, reason)
 
     def _routed(self, vhost: str, stored: Stored) -> Routed:
-        headers = stored.content.properties.headers
+        properties = stored.content.properties
+        headers = properties.headers
         if headers and X_DEATH in headers:  # the path says it
             headers = {name: value for name, value in headers.items() if name != X_DEATH}
         changes = self.reads.broker().vhosts[vhost].changes
-        return vhost, stored.exchange, stored.routing_keys, headers or None, changes
+        own = {name: value for name in HASHED if (value := getattr(properties, name)) is not None}
+        return vhost, stored.exchange, stored.routing_keys, headers or None, own or None, changes
 
     def _add(self, message: int, *step: Any) -> None:
         record = message if message < FIRST_STORED else self.reads.record(message)

@@ -21,7 +21,7 @@ MESSAGES_KEPT, FIRSTS_KEPT, SENT_KEPT = 32, 48, 16
 FIRST_STEPS, LAST_STEPS = 4, 16
 PUBLISHED, REFUSED, RETURNED, DELIVERED = "published", "refused", "returned", "delivered"
 GIVEN_BACK, DIED, DROPPED, LEFT_OUT = "given_back", "died", "dropped", "left_out"
-ROUTED = ("vhost", "exchange", "routing_keys", "headers", "changes")
+ROUTED = ("vhost", "exchange", "routing_keys", "headers", "properties", "changes")
 FIELDS: dict[str, tuple[str, ...]] = {
     PUBLISHED: ("program", *ROUTED, "queues"),
     RETURNED: ("program",),
@@ -35,7 +35,8 @@ FIELDS: dict[str, tuple[str, ...]] = {
     DROPPED: ("queue", "reason"),
     LEFT_OUT: ("count",),
 }
-"""Kind of a step -> what it says beside when it was."""
+"""Kind of a step -> what it says beside when it was. properties: those that an exchange may hash, None where the message
+has none of them."""
 
 
 Step = tuple[Any, ...]

@@ -56,8 +56,15 @@ def exchange(lane: Lane, name: str) -> Known:
     bound = [each for each in host["bindings"].values() if each["source"] == own]
     params = {"exchange": own, "type": known["type"], "bindings": len(bound)}
     counts = {name: known[name] for name in ("published", "unroutable", "dropped")}
+    sums = [sum_of("exchange", **counts)]
+    items = [
+        {"destination": each["destination"], "buckets": each["buckets"]} for each in bound if each["buckets"]
+    ]
+    if items:
+        buckets = sum(each["buckets"] for each in items)
+        sums.append(sum_of("buckets", parts_of("buckets", items), buckets=buckets))
     return Known(
         said("exchange", **params),
         lambda event: own != "" and own in (told_of(event).get("exchange"), told_of(event).get("name")),
-        [sum_of("exchange", **counts)],
+        sums,
     )

@@ -1,10 +1,11 @@
 """What an exchange does with a message, by its type. Each module of this package with an `EXCHANGE` adds its
 own: a new type is one small file, whose class has the name, the bindings' check and the routing.
 
+>>> from broker_core.rabbitmq.properties import NO_PROPERTIES
 >>> exchange = EXCHANGE_TYPES["topic"]()
 >>> exchange.bind(("queue", "q1"), "*.orange.*", {})
 True
->>> exchange.route(["quick.orange.rabbit"], {})
+>>> exchange.route(["quick.orange.rabbit"], NO_PROPERTIES)
 (('queue', 'q1'),)
 """
 

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import msgspec
 
 from broker_core.rabbitmq.exchanges.comparable import exact_table
+from broker_core.rabbitmq.properties import Properties
 from broker_core.rabbitmq.values import Table
 
 Destination = tuple[str, str]
@@ -60,11 +61,32 @@ class HeaderMatch(msgspec.Struct, frozen=True):
     is_match: bool
 
 
+class HashMatch(msgspec.Struct, frozen=True):
+    """Whether the bucket of a message is one of a binding's.
+
+    by: what is hashed, "key", "header" or "property". name: the header's or property's. value: what the message has
+    there, None where it has nothing; is_present tells a header without a value. hash: of that, 27 bits. bucket: the one
+    that it falls into, -1 where the exchange has none; count: of all. first, own: where the binding's own begin, and how
+    many it has.
+    """
+
+    by: str
+    name: str
+    value: Any
+    is_present: bool
+    hash: int
+    bucket: int
+    count: int
+    first: int
+    own: int
+
+
 class Explanation(msgspec.Struct, frozen=True):
     """Why a binding matches a message or does not.
 
     words: of a topic exchange, the pattern up to the first word that fails. left_over: the key's words that a
-    pattern which was fulfilled to its end leaves over, so that it fails. x_match, pairs: of a headers exchange.
+    pattern which was fulfilled to its end leaves over, so that it fails. x_match, pairs: of a headers exchange. hashed:
+    of a consistent-hash exchange.
     """
 
     binding: Binding
@@ -73,13 +95,15 @@ class Explanation(msgspec.Struct, frozen=True):
     left_over: tuple[str, ...] = ()
     x_match: str = ""
     pairs: tuple[HeaderMatch, ...] = ()
+    hashed: HashMatch | None = None
 
 
 class ExchangeType:
     """The bindings of one exchange, in the order in which they were made, and the routing by them.
 
     A type overrides `route`, `messages_at`, `explain_binding`, and `check` if it refuses bindings; what it keeps beside
-    the bindings for speed it updates in `add` and `remove`. Only the bindings are state, and what each has routed.
+    the bindings for speed it updates in `add` and `remove`. Only the bindings are state, which of them are idle, and what
+    each has routed. arguments: of the exchange.
 
     Bindings that match the same messages share a place, where `route` counts one number for all of them. What a
     binding has routed is that number without what it was when the binding was made.
@@ -87,11 +111,11 @@ class ExchangeType:
 
     name: ClassVar[str]
 
-    def __init__(self, bindings: Iterable[Binding] = ()) -> None:
+    def __init__(self, arguments: Table | None = None) -> None:
+        self.arguments: Table = arguments or {}
         self._bindings: dict[Identity, Binding] = {}
         self._begins: dict[Identity, int] = {}
-        for binding in bindings:
-            self.bind(*msgspec.structs.astuple(binding))
+        self._idle: set[Identity] = set()
 
     def __len__(self) -> int:
         return len(self._bindings)
@@ -99,13 +123,22 @@ class ExchangeType:
     def __iter__(self) -> Iterator[Binding]:
         return iter(self._bindings.values())
 
-    def bind(self, destination: Destination, routing_key: str, arguments: Table, routed: int = 0) -> bool:
-        """Add a binding that `check` lets pass. Whether it is a new one; one that is there already stays. routed: what
-        it has routed before, where it comes back."""
+    def bind(
+        self,
+        destination: Destination,
+        routing_key: str,
+        arguments: Table,
+        routed: int = 0,
+        is_idle: bool = False,
+    ) -> bool:
+        """Add a binding that `check` lets pass. Whether it is a new one; one that is there already stays. routed, is_idle:
+        what it has routed before and whether it was idle, where it comes back."""
         binding = Binding(destination, routing_key, arguments)
         if (identity := binding.identity) in self._bindings:
             return False
         self._bindings[identity] = binding
+        if is_idle:
+            self._idle.add(identity)
         self.add(binding)
         self._begins[identity] = self.messages_at(binding) - routed
         return True
@@ -117,6 +150,7 @@ class ExchangeType:
         if binding is None:
             return False
         del self._begins[identity]
+        self._idle.discard(identity)
         self.remove(binding)
         return True
 
@@ -127,12 +161,12 @@ class ExchangeType:
             self.unbind(*msgspec.structs.astuple(binding))
         return gone
 
-    def route(self, routing_keys: Sequence[str], headers: Table) -> Sequence[Destination]:
+    def route(self, routing_keys: Sequence[str], properties: Properties) -> Sequence[Destination]:
         """Where a message goes: each destination once, exchanges before queues, by name. Counts it at each place of
         the bindings that match it, once.
 
-        routing_keys: its routing key, then what its CC and BCC headers add. The order is the original's, which
-        sorts what it found.
+        routing_keys: its routing key, then what its CC and BCC headers add. properties: the message's. The order is the
+        original's, which sorts what it found.
         """
         raise NotImplementedError
 
@@ -144,21 +178,40 @@ class ExchangeType:
         """Messages that one of the bindings has matched so far."""
         return self.messages_at(binding) - self._begins[binding.identity]
 
+    def is_idle(self, binding: Binding) -> bool:
+        """Whether one of the bindings is there and matches nothing, whatever comes."""
+        return binding.identity in self._idle
+
+    def buckets(self, binding: Binding) -> tuple[int, int]:
+        """Of a consistent-hash exchange: the first bucket of one of the bindings, and how many it has."""
+        return 0, 0
+
     def take_over(self, former: ExchangeType) -> None:
         """The bindings of another one, with what they have routed."""
         for each in former:
-            self.bind(each.destination, each.routing_key, each.arguments, former.routed(each))
+            self.bind(
+                each.destination, each.routing_key, each.arguments, former.routed(each), former.is_idle(each)
+            )
 
     @staticmethod
-    def check(arguments: Table) -> str:
-        """Why a binding with these arguments is refused, in the original's words; "" if it is not."""
+    def check_exchange(arguments: Table) -> None:
+        """Raises Refused for arguments of an exchange that the type does not take."""
+
+    @staticmethod
+    def check(routing_key: str, arguments: Table) -> str:
+        """Why a binding with this key and these arguments is refused, in the original's words; "" if it is not."""
         return ""
 
-    def explain(self, routing_key: str, headers: Table) -> list[Explanation]:
-        """Every binding in the order they were made, with the reason why it matches or does not."""
-        return [self.explain_binding(binding, routing_key, headers) for binding in self]
+    def explain(self, routing_keys: Sequence[str], properties: Properties) -> list[Explanation]:
+        """Every binding in the order they were made, with the reason why it matches or does not: of several keys by the
+        first that matches, or else the first."""
+        found = []
+        for binding in self:
+            tries = [self.explain_binding(binding, key, properties) for key in routing_keys]
+            found.append(next((each for each in tries if each.is_match), tries[0]))
+        return found
 
-    def explain_binding(self, binding: Binding, routing_key: str, headers: Table) -> Explanation:
+    def explain_binding(self, binding: Binding, routing_key: str, properties: Properties) -> Explanation:
         raise NotImplementedError
 
     def add(self, binding: Binding) -> None:
@@ -169,14 +222,14 @@ class ExchangeType:
 
     def to_json(self) -> list[Any]:
         """The bindings, for a checkpoint."""
-        return [[*msgspec.to_builtins(binding), self.routed(binding)] for binding in self]
+        return [[*msgspec.to_builtins(each), self.routed(each), self.is_idle(each)] for each in self]
 
     @classmethod
     def from_json(cls, plain: Iterable[Any]) -> ExchangeType:
         found = cls()
-        for *row, routed in plain:
-            each = msgspec.convert(row, Binding)
-            found.bind(each.destination, each.routing_key, each.arguments, routed)
+        for *row, routed, is_idle in plain:
+            binding = msgspec.convert(row, Binding)
+            found.bind(binding.destination, binding.routing_key, binding.arguments, routed, is_idle)
         return found
 
 

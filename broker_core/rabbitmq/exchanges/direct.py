@@ -6,20 +6,21 @@ Source: RabbitMQ 3.10.8 rabbit_exchange_type_direct. Vectors: rabbitmq/direct_fa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from broker_core.rabbitmq.exchanges.base import Binding, Counted, Destination, ExchangeType, Explanation
+from broker_core.rabbitmq.properties import Properties
 from broker_core.rabbitmq.values import Table
 
 
 class Direct(ExchangeType):
     name = "direct"
 
-    def __init__(self, bindings: Iterable[Binding] = ()) -> None:
+    def __init__(self, arguments: Table | None = None) -> None:
         self._by_key: dict[str, Counted] = {}
-        super().__init__(bindings)
+        super().__init__(arguments)
 
-    def route(self, routing_keys: Sequence[str], headers: Table) -> Sequence[Destination]:
+    def route(self, routing_keys: Sequence[str], properties: Properties) -> Sequence[Destination]:
         by_key = self._by_key
         places = [by_key[key] for key in set(routing_keys) if key in by_key]
         for place in places:
@@ -38,7 +39,7 @@ class Direct(ExchangeType):
         if not destinations:
             del self._by_key[binding.routing_key]
 
-    def explain_binding(self, binding: Binding, routing_key: str, headers: Table) -> Explanation:
+    def explain_binding(self, binding: Binding, routing_key: str, properties: Properties) -> Explanation:
         return Explanation(binding, binding.routing_key == routing_key)
 
 

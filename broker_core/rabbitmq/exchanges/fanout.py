@@ -5,20 +5,21 @@ Source: RabbitMQ 3.10.8 rabbit_exchange_type_fanout. Vectors: rabbitmq/direct_fa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from broker_core.rabbitmq.exchanges.base import Binding, Counted, Destination, ExchangeType, Explanation
+from broker_core.rabbitmq.properties import Properties
 from broker_core.rabbitmq.values import Table
 
 
 class Fanout(ExchangeType):
     name = "fanout"
 
-    def __init__(self, bindings: Iterable[Binding] = ()) -> None:
+    def __init__(self, arguments: Table | None = None) -> None:
         self._destinations = Counted()
-        super().__init__(bindings)
+        super().__init__(arguments)
 
-    def route(self, routing_keys: Sequence[str], headers: Table) -> Sequence[Destination]:
+    def route(self, routing_keys: Sequence[str], properties: Properties) -> Sequence[Destination]:
         self._destinations.messages += 1
         return sorted(self._destinations)
 
@@ -31,7 +32,7 @@ class Fanout(ExchangeType):
     def remove(self, binding: Binding) -> None:
         self._destinations.remove(binding.destination)
 
-    def explain_binding(self, binding: Binding, routing_key: str, headers: Table) -> Explanation:
+    def explain_binding(self, binding: Binding, routing_key: str, properties: Properties) -> Explanation:
         return Explanation(binding, True)
 
 

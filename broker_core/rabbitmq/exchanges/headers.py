@@ -6,7 +6,8 @@ Source: RabbitMQ 3.10.8 rabbit_exchange_type_headers. Vectors: rabbitmq/direct_f
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 from broker_core.rabbitmq.erlang import term
 from broker_core.rabbitmq.exchanges.base import Binding, Destination, ExchangeType, Explanation, Identity
@@ -18,18 +19,19 @@ from broker_core.rabbitmq.exchanges.header_match import (
     compare_headers,
     x_match_of,
 )
+from broker_core.rabbitmq.properties import Properties
 from broker_core.rabbitmq.values import Table, type_name, type_of
 
 
 class Headers(ExchangeType):
     name = "headers"
 
-    def __init__(self, bindings: Iterable[Binding] = ()) -> None:
+    def __init__(self, arguments: Table | None = None) -> None:
         self._criteria: dict[Identity, Criteria] = {}
-        super().__init__(bindings)
+        super().__init__(arguments)
 
     @staticmethod
-    def check(arguments: Table) -> str:
+    def check(routing_key: str, arguments: Table) -> str:
         x_match = arguments.get(X_MATCH, "all")
         if type_of(x_match) != "S":
             kind = type_name(x_match)
@@ -40,8 +42,8 @@ class Headers(ExchangeType):
             )
         return ""
 
-    def route(self, routing_keys: Sequence[str], headers: Table) -> Sequence[Destination]:
-        received = {name: by_class(value) for name, value in headers.items()}
+    def route(self, routing_keys: Sequence[str], properties: Properties) -> Sequence[Destination]:
+        received = _received(properties)
         found = set()
         for identity, criteria in self._criteria.items():
             if criteria.is_fulfilled(received):
@@ -58,14 +60,18 @@ class Headers(ExchangeType):
     def remove(self, binding: Binding) -> None:
         del self._criteria[binding.identity]
 
-    def explain_binding(self, binding: Binding, routing_key: str, headers: Table) -> Explanation:
-        received = {name: by_class(value) for name, value in headers.items()}
+    def explain_binding(self, binding: Binding, routing_key: str, properties: Properties) -> Explanation:
+        received = _received(properties)
         return Explanation(
             binding,
             Criteria(binding.arguments).is_fulfilled(received),
             x_match=x_match_of(binding.arguments),
-            pairs=compare_headers(binding.arguments, headers),
+            pairs=compare_headers(binding.arguments, properties.headers or {}),
         )
+
+
+def _received(properties: Properties) -> dict[str, Any]:
+    return {name: by_class(value) for name, value in (properties.headers or {}).items()}
 
 
 EXCHANGE = Headers

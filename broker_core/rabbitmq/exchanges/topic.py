@@ -5,22 +5,23 @@ Source: RabbitMQ 3.10.8 rabbit_exchange_type_topic. Vectors: rabbitmq/topic_rout
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from broker_core.rabbitmq.exchanges.base import Binding, Destination, ExchangeType, Explanation
 from broker_core.rabbitmq.exchanges.topic_trie import TopicTrie
 from broker_core.rabbitmq.exchanges.topic_words import compare_words
+from broker_core.rabbitmq.properties import Properties
 from broker_core.rabbitmq.values import Table
 
 
 class Topic(ExchangeType):
     name = "topic"
 
-    def __init__(self, bindings: Iterable[Binding] = ()) -> None:
+    def __init__(self, arguments: Table | None = None) -> None:
         self._trie = TopicTrie()
-        super().__init__(bindings)
+        super().__init__(arguments)
 
-    def route(self, routing_keys: Sequence[str], headers: Table) -> Sequence[Destination]:
+    def route(self, routing_keys: Sequence[str], properties: Properties) -> Sequence[Destination]:
         if len(routing_keys) == 1:
             return self._trie.match(routing_keys[0])
         return self._trie.match_any(routing_keys)
@@ -34,7 +35,7 @@ class Topic(ExchangeType):
     def remove(self, binding: Binding) -> None:
         self._trie.remove(binding.routing_key, binding.destination)
 
-    def explain_binding(self, binding: Binding, routing_key: str, headers: Table) -> Explanation:
+    def explain_binding(self, binding: Binding, routing_key: str, properties: Properties) -> Explanation:
         words, left_over = compare_words(binding.routing_key, routing_key)
         is_match = not left_over and all(word.is_match for word in words)
         return Explanation(binding, is_match, words, left_over)

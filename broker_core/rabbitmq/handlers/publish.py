@@ -47,8 +47,7 @@ def basic_publish(
         if exchange.name == DEFAULT_EXCHANGE and is_reply_key(method.routing_key):
             reply(broker, channel, method.routing_key, stored, method.mandatory, out)
             return
-        headers = content.properties.headers or {}
-        queues = broker.vhost_of(known).route(exchange.name, stored.routing_keys, headers)
+        queues = broker.vhost_of(known).route(exchange.name, stored.routing_keys, stored.content.properties)
         message = broker.messages.add(stored)
     if channel.mode == TX:
         numbers = [queue.number for queue in queues]

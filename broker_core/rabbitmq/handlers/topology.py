@@ -69,6 +69,7 @@ def exchange_declare(
             if alternate is not None:
                 broker.check_access(known, READ, "exchange", name)
                 broker.check_access(known, WRITE, "exchange", alternate)
+            EXCHANGE_TYPES[method.type_].check_exchange(method.arguments)
             vhost.exchanges[name] = made(
                 name, method.type_, method.durable, method.auto_delete, method.internal, method.arguments
             )
@@ -273,7 +274,7 @@ def bind(
         raise not_found(f"no {exchange_text(known, destination)}")
     if kind == QUEUE and destination not in vhost.queues:
         raise not_found(f"no {queue_text(known, destination)}")
-    wrong = exchange.bindings.check(arguments)
+    wrong = exchange.bindings.check(key, arguments)
     if wrong:
         raise precondition(wrong)
     if kind == QUEUE:

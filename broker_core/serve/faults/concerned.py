@@ -10,7 +10,7 @@ from broker_core.rabbitmq.broker_base import BrokerBase
 from broker_core.rabbitmq.channel import Channel
 from broker_core.rabbitmq.connection import Connection
 from broker_core.rabbitmq.dead_letters import carried_keys
-from broker_core.rabbitmq.properties import Content
+from broker_core.rabbitmq.properties import NO_PROPERTIES, Content
 from broker_core.rabbitmq.vhost import QUEUE
 
 _SETTLES = (m.BasicAck, m.BasicNack, m.BasicReject)
@@ -38,9 +38,9 @@ def _reached(broker: BrokerBase, known: Connection, method: m.BasicPublish) -> C
     vhost = broker.state.vhosts.get(known.vhost)
     if vhost is None:
         return ()
-    headers = method.message.properties.headers if isinstance(method.message, Content) else None
-    keys = [method.routing_key, *carried_keys(headers or {})]
-    hops = vhost.explain(method.exchange, keys, headers or {})
+    properties = method.message.properties if isinstance(method.message, Content) else NO_PROPERTIES
+    keys = [method.routing_key, *carried_keys(properties.headers or {})]
+    hops = vhost.explain(method.exchange, keys, properties)
     return [hop.name for hop in hops if hop.kind == QUEUE]
 
 

@@ -12,7 +12,7 @@ export const KNOWN = {
     "x-max-priority": "integer", "x-single-active-consumer": "boolean", "x-queue-mode": "string",
     "x-queue-type": "string", "x-queue-version": "integer",
   },
-  exchange: { "alternate-exchange": "string" },
+  exchange: { "alternate-exchange": "string", "hash-header": "string", "hash-property": "string" },
 };
 const TABLE = { name: "arguments", kind: "table" };
 const USER = { name: "user", kind: "choice", choices: "users" };

@@ -19,8 +19,8 @@ const DASHED = { dead_letter: "7 4", return: "7 4", alternate: "2 4" };
 const SANS = 0.87, BOLD = 0.94, MONO = 0.98, LARGE = 1.28;
 
 // view: the topology. colorOf: a program's name -> its colour. words: {heads: {publisher, exchange, queue,
-// consumer}, key(binding), deadLetter(edge), returned(edge), nobody(queue name), type(exchange), auto()} of the page's
-// catalogue. tried: {source, matches: Set of bindings' ids} while a message is tried, else null. chosen: {kind,
+// consumer}, key(binding, view), deadLetter(edge), returned(edge), nobody(queue name), type(exchange), auto()} of the
+// page's catalogue. tried: {source, matches: Set of bindings' ids} while a message is tried, else null. chosen: {kind,
 // name} or null. lit: {ways, parts} of a message's way, or null. order: of the last layout, while its nodes are the
 // same.
 // -> {height, order, shapes, ways: {kind:id of an edge: its path}}, on which messages may move.
@@ -73,9 +73,9 @@ function cut(words, room, face = SANS) {
 }
 
 // A node's name, the whole of it in the tooltip where it is cut.
-function named(id, x, y, name, room) {
-  const shown = cut(name, room, BOLD);
-  return text(id, x, y, shown, { class: "b", ...(shown === name ? {} : { title: name }) });
+function named(id, x, y, name, room, look = { class: "b" }) {
+  const shown = cut(name, room, look.class === "b" ? BOLD : SANS);
+  return text(id, x, y, shown, { ...look, ...(shown === name ? {} : { title: name }) });
 }
 
 function head(kind, places, words) {
@@ -126,7 +126,7 @@ function line(way, view, tried, words, lit) {
 const ownOf = ({ kind, id }) => `${kind}:${id}`;
 
 function labelOf(way, view, words) {
-  if (way.kind === "binding") return words.key(view.bindings[way.id]);
+  if (way.kind === "binding") return words.key(view.bindings[way.id], view);
   if (way.kind === "dead_letter") return words.deadLetter(view.dead_letters[way.id]);
   return way.kind === "return" ? words.returned(view.returns[way.id]) : "";
 }
@@ -191,7 +191,7 @@ function exchange(name, node, { x, y, width, height }, isStrong, isChosen, words
       ...part("exchange", name, isChosen, label),
     },
     named(`name-${id}`, x + 15, y - 2, shown, width - 28),
-    text(`type-${id}`, x + 15, y + 13, type, { class: "m" }),
+    named(`type-${id}`, x + 15, y + 13, type, width - 24, { class: "m" }),
     ...(lost ? [text(`dropped-${id}`, right - 13, y + 13, `−${node.dropped}`, {
       class: "n er", "text-anchor": "end", title: lost,
     })] : []),

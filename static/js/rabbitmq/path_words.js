@@ -1,6 +1,7 @@
 // A message's way in words: a sentence for each step, and under it the bindings that took it on, each with its reason.
 
 import { number } from "../base/say.js";
+import { hashWords } from "./hashed.js";
 import { shown } from "./tried.js";
 
 // Messages of the workload have their number, those that people published a series of their own, from 1.
@@ -67,6 +68,7 @@ export function hopWords(step, typeOf, say) {
 function whyWords(row, type, say) {
   if (type === "topic") return wordsOf(row, say);
   if (type === "headers") return pairsOf(row, say);
+  if (row.hashed) return hashWords("path.why", row.hashed, say);
   if (type === "fanout") return say("topology.path.why.fanout");
   return say("topology.path.why.direct", { key: row.routing_key || "“”" });
 }

@@ -9,7 +9,8 @@ const DEFAULT_COLUMNS = 3;
 // tried: the server's answer. -> {columns: the key's words, width: number of columns, rows: [{id, cells: [{span,
 // word, stands, look}], state, destination, kind}], copies}. look: match | miss | none (a `#` that took no word) |
 // left (words that a pattern leaves over) | missing (the message has no such header) | idle (an argument that does not
-// count) | rule (the x-match: whether every pair has to match, or one). state: gets | again | not.
+// count, a binding without buckets) | rule (the x-match: whether every pair has to match, or one). state: gets |
+// again | not. hashed: of a consistent-hash exchange, what decides there.
 // stands: what a wildcard stood for, what a word failed on, the header's value; null: there was nothing.
 export function triedTable(tried) {
   const hasWords = tried.type === "topic";
@@ -29,9 +30,16 @@ function cellsOf(row, tried) {
     return [...row.words.map((word) => wordCell(word, tried.words)), ...leftOver(row, tried.words)];
   }
   if (tried.type === "headers") return [ruleCell(row), ...row.pairs.map(pairCell)];
+  if (row.hashed) return [bucketCell(row)];
   // Direct compares the whole key, fanout nothing.
   const isKey = tried.type === "direct", look = row.is_match ? "match" : "miss";
   return [{ span: 1, word: row.routing_key, stands: isKey && !row.is_match ? tried.routing_key : "", look }];
+}
+
+// A weight, and which buckets it gave.
+function bucketCell({ routing_key: weight, hashed, is_match: isMatch }) {
+  const look = isMatch ? "match" : hashed.own ? "miss" : "idle";
+  return { span: 1, word: weight, stands: "", look, hashed };
 }
 
 function wordCell({ pattern, at, width, is_match: isMatch }, words) {

@@ -4,13 +4,15 @@
 import { Refusal } from "../base/commands.js";
 import { clearErrors, clearWhenChanged, showErrors } from "../base/field_errors.js";
 import { setText } from "../base/dom.js";
+import { sentences } from "../base/say.js";
+import { bucketsWords, HASHED, hashWords } from "./hashed.js";
 import { createTableRows } from "./table_rows.js";
 import { FieldError } from "./table_values.js";
 import { sumWords, triedTable } from "./tried.js";
 
 const WAITS_MS = 150;
 // With these a message without a key is hardly meant.
-const BY_KEY = ["direct", "topic"];
+const BY_KEY = ["direct", "topic", HASHED];
 
 const cellOf = (tag, properties) => Object.assign(document.createElement(tag), properties);
 
@@ -93,14 +95,19 @@ export function createTry($, { url, sent, fail, context, show, isPaused, languag
     const { columns, width, rows } = triedTable(answer);
     table.tHead.replaceChildren(headOf(columns, width));
     table.tBodies[0].replaceChildren(...rows.map((row) => rowOf(row, width)));
-    setText($("tried-words"), sumWords(answer, rows, context().alternateOf(answer.exchange), say));
+    const hashed = answer.rows.find((row) => row.hashed)?.hashed;
+    setText($("tried-words"), sentences([
+      ...(hashed ? [hashWords("try", hashed, say)] : []),
+      sumWords(answer, rows, context().alternateOf(answer.exchange), say),
+    ]));
     const { user, refused } = answer;
     setText($("tried-refused"), refused ? say("topology.try.refused", { user, reply: refused }) : "");
   }
 
   function headOf(columns, width) {
     const row = document.createElement("tr");
-    const words = columns.length ? columns : [say("topology.try.binding")];
+    const what = answer.type === HASHED ? "topology.try.weight" : "topology.try.binding";
+    const words = columns.length ? columns : [say(what)];
     row.append(...words.map((word) => cellOf("th", { textContent: word || "“”", scope: "col", className: "n" })));
     if (width > words.length) row.append(cellOf("td", { colSpan: width - words.length }));
     row.append(cellOf("th", { textContent: say("topology.try.to"), scope: "col", className: "to" }));
@@ -110,11 +117,11 @@ export function createTry($, { url, sent, fail, context, show, isPaused, languag
   function rowOf({ cells, state, destination, kind }, width) {
     const row = document.createElement("tr");
     row.dataset.state = state;
-    for (const { span, word, stands, look } of cells) {
+    for (const { span, word, stands, look, hashed } of cells) {
       const cell = cellOf("td", { colSpan: span, className: `word n ${look}` });
       const box = document.createElement("span");
       box.append(Object.assign(document.createElement("b"), { textContent: word || "“”" }));
-      const note = noteOf(look, stands);
+      const note = hashed ? bucketsWords(hashed, say) : noteOf(look, stands);
       if (note) box.append(Object.assign(document.createElement("i"), { textContent: note }));
       cell.append(box);
       row.append(cell);

@@ -5,6 +5,7 @@ import { BROKEN, IDLE, WAITING } from "../lane/importance.js";
 import { messageName } from "./path_words.js";
 import { droppedTexts, flowTexts, flowsOf, isSilent, refusalsOf } from "./flows.js";
 import { byGrowth, losesOf, lossOf, namesOf, readersOf, whyWords } from "./queues.js";
+import { shareWords } from "./hashed.js";
 import { shown } from "./tried.js";
 
 // A second and more: what an exchange drops or a queue refuses.
@@ -88,7 +89,7 @@ export const graphWords = (say) => ({
   heads: Object.fromEntries(
     ["publisher", "exchange", "queue", "consumer"].map((kind) => [kind, say(`topology.column.${kind}`)]),
   ),
-  key: bindingKey,
+  key: (edge, graph) => keyWords(edge, graph, say),
   deadLetter: ({ reasons }) =>
     Object.entries(reasons).filter(([, count]) => count)
       .map(([reason, count]) => say(`topology.dropped.${reason}`, { count })).join(say("list.comma")) ||
@@ -108,6 +109,9 @@ export function bindingKey({ routing_key: key, arguments: wanted }) {
   const pairs = Object.entries(wanted).map(([name, value]) => (value === null ? name : `${name}=${shown(value)}`));
   return [key, ...pairs].filter(Boolean).join(" ");
 }
+
+// The same with the share of a consistent-hash exchange's messages that its weight is.
+const keyWords = (edge, graph, say) => [bindingKey(edge), shareWords(edge, graph, say)].filter(Boolean).join(" · ");
 
 // What a user may do in a virtual host.
 export function mayWords(panel, user, vhost, say) {
@@ -182,7 +186,7 @@ export function waysTable(graph, say) {
       say("topology.way.publish"), program(edge.publisher), "", name(edge.exchange), number(edge.published),
     ]),
     ...Object.values(graph.bindings).map((edge) => [
-      say("topology.way.binding"), name(edge.source), bindingKey(edge), edge.destination, number(edge.routed),
+      say("topology.way.binding"), name(edge.source), keyWords(edge, graph, say), edge.destination, number(edge.routed),
     ]),
     ...Object.values(graph.exchanges).filter(({ alternate }) => alternate).map((each) => [
       say("topology.way.alternate"), name(each.name), "", each.alternate, "",

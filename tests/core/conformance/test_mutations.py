@@ -135,6 +135,8 @@ CHANGES: list[tuple[str, str, str, Callable[[Row], None]]] = [
         "cases",
         lambda row: row["messages"][0]["queues"].append("another"),
     ),
+    ("rabbitmq", "erlang_hash", "phash2", plus_one("hash")),
+    ("rabbitmq", "erlang_hash", "jump", plus_one("bucket")),
     ("rabbitmq", "frames", "sessions", other("frames", 1, "method")),
     ("tubemq", "broker_register", "cases", plus_one("steps", 0, "result", "curr_offset")),
 ]

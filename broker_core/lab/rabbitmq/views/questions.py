@@ -15,6 +15,7 @@ from broker_core.errors import CommandError, Names
 from broker_core.events import Json
 from broker_core.lab.rabbitmq.importing import stand_in
 from broker_core.lab.rabbitmq.views.allowed import OPERATIONS, Asked, refusal_of
+from broker_core.lab.rabbitmq.views.rebuilt import bind_all
 from broker_core.lab.rabbitmq.views.tried_message import try_message
 from broker_core.lab.rabbitmq.views.way import WayFinder
 from broker_core.rabbitmq.definitions import LEFT_OUT, read_definitions, write_definitions
@@ -22,6 +23,7 @@ from broker_core.rabbitmq.exchanges import EXCHANGE_TYPES
 from broker_core.rabbitmq.json_table import json_of_table
 from broker_core.rabbitmq.loading import DEFAULT_VHOST
 from broker_core.rabbitmq.permissions import Permission, TopicPermission, User
+from broker_core.rabbitmq.properties import Properties
 from broker_core.rabbitmq.values import Table
 
 VERSION = "3.10.8"
@@ -35,12 +37,10 @@ def tried(panel: Json, vhost: str, exchange: str, key: str, headers: Table, user
     Raises CommandError at `vhost` or `exchange`."""
     graph = _vhost(panel, vhost)
     node = _one_of("exchange", exchange, graph["exchanges"])
-    built = EXCHANGE_TYPES[node["type"]]()
-    for each in graph["bindings"].values():
-        if each["source"] == exchange:
-            built.bind((each["kind"], each["destination"]), each["routing_key"], each["arguments"])
+    built = EXCHANGE_TYPES[node["type"]](node["arguments"])
+    bind_all(built, (each for each in graph["bindings"].values() if each["source"] == exchange))
     refused = allowed(panel, user, vhost, PUBLISH, exchange=exchange, key=key) if user else ""
-    return try_message(exchange, built, key, headers, user, refused).to_json()
+    return try_message(exchange, built, key, Properties(headers=headers), user, refused).to_json()
 
 
 def allowed(panel: Json, user: str, vhost: str, operation: str, **names: str) -> str:

@@ -158,6 +158,7 @@ def topology_of(
                 binding.routing_key,
                 binding.arguments,
                 vhost.routed(source, binding),
+                *vhost.exchanges[source].bindings.buckets(binding),
             )
             for source, binding in vhost.bindings()
         },

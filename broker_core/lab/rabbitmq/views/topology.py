@@ -100,7 +100,8 @@ class PublishEdge(msgspec.Struct, frozen=True):
 
 
 class BindingEdge(msgspec.Struct, frozen=True):
-    """kind: of the destination, "queue" or "exchange". routed: messages that took this way so far."""
+    """kind: of the destination, "queue" or "exchange". routed: messages that took this way so far. first_bucket, buckets:
+    of a consistent-hash exchange, where those of the binding begin and how many there are."""
 
     source: str
     kind: str
@@ -108,6 +109,8 @@ class BindingEdge(msgspec.Struct, frozen=True):
     routing_key: str = ""
     arguments: Table = {}
     routed: int = 0
+    first_bucket: int = 0
+    buckets: int = 0
 
 
 class DeadLetterEdge(msgspec.Struct, frozen=True):

@@ -13,7 +13,7 @@ from broker_core.events import Json
 from broker_core.lab.rabbitmq.views.topology import binding_id
 from broker_core.rabbitmq.exchanges import ExchangeType, Explanation
 from broker_core.rabbitmq.exchanges.topic_words import words_of
-from broker_core.rabbitmq.values import Table
+from broker_core.rabbitmq.properties import Properties
 
 
 class TriedWord(msgspec.Struct, frozen=True):
@@ -38,6 +38,22 @@ class TriedHeader(msgspec.Struct, frozen=True):
     is_match: bool
 
 
+class TriedHash(msgspec.Struct, frozen=True):
+    """What a consistent-hash exchange hashes of the message: by "key", "header" or "property", of which name; value None and
+    not is_present: the message has nothing there. bucket: of the message, -1 where there are none; count: of all; first,
+    own: the binding's own."""
+
+    by: str
+    name: str
+    value: Any
+    is_present: bool
+    hash: int
+    bucket: int
+    count: int
+    first: int
+    own: int
+
+
 class TriedBinding(msgspec.Struct, frozen=True):
     """binding: id in the topology. is_again: an earlier row leads to the same destination already, so that this
     match gives no second copy. left_over: of a pattern fulfilled to its end, how many words of the key are left.
@@ -53,6 +69,7 @@ class TriedBinding(msgspec.Struct, frozen=True):
     left_over: int = 0
     x_match: str = ""
     pairs: tuple[TriedHeader, ...] = ()
+    hashed: TriedHash | None = None
 
 
 class TriedMessage(msgspec.Struct, frozen=True):
@@ -76,14 +93,19 @@ class TriedMessage(msgspec.Struct, frozen=True):
 
 
 def try_message(
-    name: str, exchange: ExchangeType, routing_key: str, headers: Table, user: str = "", refused: str = ""
+    name: str,
+    exchange: ExchangeType,
+    routing_key: str,
+    properties: Properties,
+    user: str = "",
+    refused: str = "",
 ) -> TriedMessage:
     """Lay a message beside every binding of an exchange. name: the exchange's. refused: of who publishes as
     `user`, as the broker's permissions say.
 
     Left out: bindings of the exchanges that get a copy, and the alternate exchange.
     """
-    explained = exchange.explain(routing_key, headers)
+    explained = exchange.explain([routing_key], properties)
     explained.sort(key=lambda each: not each.is_match)
     reached: set[tuple[str, str]] = set()
     rows = []
@@ -91,7 +113,7 @@ def try_message(
         rows.append(row_of(name, each, each.binding.destination in reached))
         if each.is_match:
             reached.add(each.binding.destination)
-    copies = exchange.route([routing_key], headers)
+    copies = exchange.route([routing_key], properties)
     return TriedMessage(
         exchange=name,
         type=exchange.name,
@@ -124,4 +146,5 @@ def row_of(source: str, explained: Explanation, is_reached: bool) -> TriedBindin
         left_over=len(explained.left_over),
         x_match=explained.x_match,
         pairs=tuple(TriedHeader(*msgspec.structs.astuple(pair)) for pair in explained.pairs),
+        hashed=None if explained.hashed is None else TriedHash(*msgspec.structs.astuple(explained.hashed)),
     )

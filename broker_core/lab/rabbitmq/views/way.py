@@ -7,14 +7,14 @@ broker's own exchange types. Where bindings have come or gone since a step, noth
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
 from broker_core.events import Json
 from broker_core.lab.rabbitmq.paths import DIED, PUBLISHED, RETURNED
+from broker_core.lab.rabbitmq.views.rebuilt import bind_all
 from broker_core.lab.rabbitmq.views.topology import binding_id
 from broker_core.lab.rabbitmq.views.tried_message import row_of
+from broker_core.rabbitmq.properties import Properties
 from broker_core.rabbitmq.queues.classic import ClassicQueue
 from broker_core.rabbitmq.vhost import EXCHANGE, QUEUE, Hop, Vhost, made
 
@@ -68,7 +68,8 @@ class WayFinder:
         if step["exchange"] and step["changes"] != graph["changes"]:
             told["is_changed"] = True
             return
-        for hop in self._vhost(graph).explain(step["exchange"], step["routing_keys"], step["headers"] or {}):
+        properties = Properties(headers=step["headers"], **(step.get("properties") or {}))
+        for hop in self._vhost(graph).explain(step["exchange"], step["routing_keys"], properties):
             told["hops"].append(_row(hop, queues))
             ways.append(_line(hop))
             if hop.kind == EXCHANGE:
@@ -95,25 +96,21 @@ class WayFinder:
 
 def vhost_of(graph: Json) -> Vhost:
     """A virtual host's exchanges and bindings as the panel has them, and its queues by name."""
-    arguments = {name: each["alternate"] for name, each in graph["exchanges"].items()}
     built = Vhost(
         graph["vhost"],
         {
-            name: made(name, each["type"], True, False, False, _alternate(arguments[name]))
+            name: made(name, each["type"], True, False, False, each["arguments"])
             for name, each in graph["exchanges"].items()
         },
         {name: ClassicQueue() for name in graph["queues"]},
     )
+    edges: dict[str, list[Json]] = {}
     for each in graph["bindings"].values():
-        if each["source"]:
-            built.bind(
-                each["source"], each["kind"], each["destination"], each["routing_key"], each["arguments"]
-            )
+        edges.setdefault(each["source"], []).append(each)
+    for source, own in edges.items():
+        if source:
+            bind_all(built.exchanges[source].bindings, own)
     return built
-
-
-def _alternate(name: str) -> dict[str, Any]:
-    return {"alternate-exchange": name} if name else {}
 
 
 def _line(hop: Hop) -> str:

@@ -74,7 +74,7 @@ def test_a_rejected_message_goes_to_its_dead_letter_exchange() -> None:
     lab = quiet()
     message = by_hand(lab, exchange="orders", routing_key="key-1.created")
     changes = panel_of(lab)["vhosts"]["shop"]["changes"]
-    first = ("shop", "orders", ["key-1.created"], None, changes, ["new", "all"])
+    first = ("shop", "orders", ["key-1.created"], None, None, changes, ["new", "all"])
     died = {
         "x-first-death-reason": "rejected",
         "x-first-death-queue": "new",
@@ -84,9 +84,9 @@ def test_a_rejected_message_goes_to_its_dead_letter_exchange() -> None:
     assert steps(lab, message)[1:-1] == [
         ("delivered", "c1", "new", False, True), ("discard", "c1", "new"),
     ]  # fmt: skip
-    *last, headers, known, queues = steps(lab, message)[-1]
+    *last, headers, properties, known, queues = steps(lab, message)[-1]
     assert last == ["died", "new", "rejected", "shop", "dead", ["key-1.created"]]
-    assert (headers, known, queues) == (died, changes, ["morgue"])
+    assert (headers, properties, known, queues) == (died, None, changes, ["morgue"])
 
 
 def test_what_reaches_no_queue_is_returned_to_who_wants_to_know() -> None:
@@ -131,7 +131,7 @@ def test_a_queue_at_its_maximum_drops_its_head() -> None:
     lab = quiet()
     message = by_hand(lab, exchange="orders", routing_key="x.y")
     lab.advance_to(lab.now_us + 3 * SECOND)
-    assert steps(lab, message)[-1] == ("died", "all", "maxlen", "shop", None, [], None, 0, [])
+    assert steps(lab, message)[-1] == ("died", "all", "maxlen", "shop", None, [], None, None, 0, [])
 
 
 def test_kept_are_the_last_ones_and_of_each_its_first_and_last_steps() -> None:

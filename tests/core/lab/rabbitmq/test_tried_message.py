@@ -5,6 +5,7 @@ from __future__ import annotations
 from broker_core.lab.rabbitmq.views.topology import TopologyView, binding_id
 from broker_core.lab.rabbitmq.views.tried_message import TriedMessage, try_message
 from broker_core.rabbitmq.exchanges import EXCHANGE_TYPES
+from broker_core.rabbitmq.properties import NO_PROPERTIES, Properties
 
 ORDERS = [
     ("invoices", "*.*.paid"),
@@ -19,7 +20,7 @@ def tried(routing_key: str) -> TriedMessage:
     exchange = EXCHANGE_TYPES["topic"]()
     for name, pattern in ORDERS:
         exchange.bind(("queue", name), pattern, {})
-    return try_message("orders", exchange, routing_key, {})
+    return try_message("orders", exchange, routing_key, NO_PROPERTIES)
 
 
 def test_rows_of_the_matching_bindings_come_first_and_a_second_way_says_so():
@@ -54,7 +55,7 @@ def test_words_of_a_row_have_their_place_in_the_key():
 def test_headers_are_rows_of_pairs():
     exchange = EXCHANGE_TYPES["headers"]()
     exchange.bind(("exchange", "docs"), "", {"x-match": "any", "format": "pdf", "x-a": None})
-    (row,) = try_message("h", exchange, "", {"format": "pdf"}).rows
+    (row,) = try_message("h", exchange, "", Properties(headers={"format": "pdf"})).rows
     assert row.is_match and row.x_match == "any" and row.kind == "exchange"
     assert [(pair.name, pair.is_match, pair.is_counted) for pair in row.pairs] == [
         ("format", True, True),

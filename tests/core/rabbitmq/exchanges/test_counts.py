@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from broker_core.rabbitmq.exchanges import EXCHANGE_TYPES, Binding, ExchangeType
+from broker_core.rabbitmq.properties import NO_PROPERTIES, Properties
 
 WORDS = ("a", "b", "c")
+WEIGHTS = ("1", "2", "5")
 PATTERNS = ("a", "b", "#", "*", "a.#", "#.b", "*.b", "a.*", "#.#", "a.b")
 ARGUMENTS: tuple[dict[str, Any], ...] = (
     {}, {"x-match": "any", "n": 1}, {"n": 1, "m": 2}, {"x-match": "any", "m": 2, "n": 3}
@@ -19,7 +21,11 @@ ARGUMENTS: tuple[dict[str, Any], ...] = (
 
 
 def matches(exchange: ExchangeType, binding: Binding, keys: list[str], headers: dict[str, Any]) -> bool:
-    return any(exchange.explain_binding(binding, key, headers).is_match for key in keys)
+    return any(
+        each.is_match
+        for each in exchange.explain(keys, Properties(headers=headers))
+        if each.binding == binding
+    )
 
 
 @pytest.mark.parametrize("name", sorted(EXCHANGE_TYPES))
@@ -29,7 +35,11 @@ def test_a_binding_counts_the_messages_that_it_matches(name: str, seed: int) -> 
     exchange = EXCHANGE_TYPES[name]()
     wanted: Counter[Any] = Counter()
     for _ in range(300):
-        row = ("queue", random.choice("pq")), random.choice(PATTERNS), random.choice(ARGUMENTS)
+        row = (
+            ("queue", random.choice("pq")),
+            random.choice(WEIGHTS if name == "x-consistent-hash" else PATTERNS),
+            random.choice(ARGUMENTS),
+        )
         act = random.random()
         if act < 0.1:
             exchange.bind(*row)
@@ -44,7 +54,7 @@ def test_a_binding_counts_the_messages_that_it_matches(name: str, seed: int) -> 
                 for _ in range(random.choice((1, 1, 3)))
             ]
             headers = {"n": random.randint(1, 3), "m": random.randint(1, 3)}
-            exchange.route(keys, headers)
+            exchange.route(keys, Properties(headers=headers))
             wanted.update(
                 binding.identity for binding in exchange if matches(exchange, binding, keys, headers)
             )
@@ -69,8 +79,8 @@ def test_a_binding_that_is_made_again_begins_at_nothing() -> None:
     exchange = EXCHANGE_TYPES["topic"]()
     for destination in ("p", "q"):
         exchange.bind(("queue", destination), "a.#", {})
-    exchange.route(["a.b"], {})
+    exchange.route(["a.b"], NO_PROPERTIES)
     exchange.unbind(("queue", "q"), "a.#", {})
     exchange.bind(("queue", "q"), "a.#", {})
-    exchange.route(["a"], {})
+    exchange.route(["a"], NO_PROPERTIES)
     assert [exchange.routed(each) for each in exchange] == [2, 1]

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from broker_core.rabbitmq.exchanges import EXCHANGE_TYPES
+from broker_core.rabbitmq.properties import NO_PROPERTIES, Properties
 
 VECTORS = Path(__file__).parents[3] / "vectors" / "rabbitmq"
 
@@ -32,10 +33,12 @@ def test_a_pattern_takes_the_keys_that_the_original_gave_it(block):
         exchange.bind(queue(str(place)), pattern, {})
     received = [[] for _ in block["patterns"]]
     for place, key in enumerate(block["keys"]):
-        for _, name in exchange.route([key], {}):
+        for _, name in exchange.route([key], NO_PROPERTIES):
             received[int(name)].append(place)
-        for explained in exchange.explain(key, {}):
-            assert explained.is_match == (explained.binding.destination in exchange.route([key], {}))
+        for explained in exchange.explain([key], NO_PROPERTIES):
+            assert explained.is_match == (
+                explained.binding.destination in exchange.route([key], NO_PROPERTIES)
+            )
     assert received == block["match"]
 
 
@@ -45,7 +48,7 @@ def test_several_bindings_of_a_queue_give_one_copy(case):
     for name, pattern in case["bindings"]:
         exchange.bind(queue(name), pattern, {})
     for key, names in case["messages"]:
-        assert list(exchange.route([key], {})) == sorted(map(queue, names))
+        assert list(exchange.route([key], NO_PROPERTIES)) == sorted(map(queue, names))
 
 
 @pytest.mark.parametrize("case", TOPICS["mutations"], ids=lambda case: case["name"])
@@ -58,7 +61,9 @@ def test_bindings_that_come_and_go_leave_nothing_behind(case):
             case "unbind":
                 exchange.unbind(queue(step["queue"]), step["key"], {})
             case "publish":
-                assert list(exchange.route([step["key"]], {})) == sorted(map(queue, step["queues"])), step
+                assert list(exchange.route([step["key"]], NO_PROPERTIES)) == sorted(
+                    map(queue, step["queues"])
+                ), step
 
 
 @pytest.mark.parametrize("case", OTHERS["cases"], ids=lambda case: case["name"])
@@ -67,12 +72,12 @@ def test_direct_fanout_and_headers_route_as_the_original(case):
     for binding in case["bindings"]:
         arguments = binding.get("arguments", {})
         reply = binding.get("bind_reply", {"reply_text": "PRECONDITION_FAILED - "})
-        refusal = exchange.check(arguments)
+        refusal = exchange.check(binding["key"], arguments)
         assert reply["reply_text"] == f"PRECONDITION_FAILED - {refusal}"
         if not refusal:
             exchange.bind(queue(binding["queue"]), binding["key"], arguments)
     for message in case["messages"]:
-        routed = exchange.route([message["key"]], message.get("headers", {}))
+        routed = exchange.route([message["key"]], Properties(headers=message.get("headers")))
         assert list(routed) == sorted(map(queue, message["queues"])), message
-        explained = exchange.explain(message["key"], message.get("headers", {}))
+        explained = exchange.explain([message["key"]], Properties(headers=message.get("headers")))
         assert {each.binding.destination for each in explained if each.is_match} == set(routed)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from broker_core.rabbitmq.exchanges.topic import Topic
 from broker_core.rabbitmq.exchanges.topic_trie import TopicTrie
 from broker_core.rabbitmq.exchanges.topic_words import compare_words, words_of
+from broker_core.rabbitmq.properties import NO_PROPERTIES
 
 WORDS = st.lists(st.sampled_from(["a", "b", "", "*", "#", "**", "a*"]), max_size=6).map(".".join)
 QUEUES = st.sampled_from(["q0", "q1", "q2"]).map(lambda name: ("queue", name))
@@ -32,9 +33,9 @@ def test_a_key_goes_to_the_patterns_that_it_fits(bindings, keys):
         exchange.bind(destination, pattern, {})
     for key in [*keys, *keys]:
         wanted = {destination for destination, pattern in bindings if fits(words_of(pattern), words_of(key))}
-        assert list(exchange.route([key], {})) == sorted(wanted)
-    both = {destination for key in keys for destination in exchange.route([key], {})}
-    assert list(exchange.route(keys, {})) == sorted(both)
+        assert list(exchange.route([key], NO_PROPERTIES)) == sorted(wanted)
+    both = {destination for key in keys for destination in exchange.route([key], NO_PROPERTIES)}
+    assert list(exchange.route(keys, NO_PROPERTIES)) == sorted(both)
 
 
 @given(st.lists(st.tuples(st.booleans(), BINDINGS), max_size=25), WORDS)
@@ -47,8 +48,10 @@ def test_unbinding_takes_away_what_the_binding_gave_and_nothing_else(steps, key)
         else:
             assert exchange.unbind(destination, pattern, {}) is bool(bound.pop((destination, pattern), False))
         wanted = {to for to, pattern in bound if fits(words_of(pattern), words_of(key))}
-        assert list(exchange.route([key], {})) == sorted(wanted)
-        assert exchange.route([key], {}) == Topic.from_json(exchange.to_json()).route([key], {})
+        assert list(exchange.route([key], NO_PROPERTIES)) == sorted(wanted)
+        assert exchange.route([key], NO_PROPERTIES) == Topic.from_json(exchange.to_json()).route(
+            [key], NO_PROPERTIES
+        )
 
 
 @given(WORDS, WORDS)
