@@ -112,7 +112,7 @@ class Journal:
             self.full_from_us = at_us
             self._entries = [_encode(Full(at_us))]
         now_ms = at_us // 1_000
-        self._log.append_pairs([(None, entry) for entry in self._entries], now_ms=now_ms)
+        self._log.append_pairs([(b"", entry) for entry in self._entries], now_ms=now_ms)
         self._entries.clear()
         self._waiting = 0
 
