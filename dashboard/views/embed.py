@@ -92,10 +92,12 @@ def _embedded(request: HttpRequest, path: str) -> HttpResponse:
         lab_id = place.lab_id or lessons.lesson_lab(name=place.lesson)
         return drawn(request, lab_id, place.page, query, player, wanted if wanted in THEMES else "")
     except Http404:
-        status = 404
+        status, wrong = 404, ""
     except Refused as refused:  # there is no room for a lesson's lab
-        status = refused.status
-    return render(request, "dashboard/embed_missing.html", base_context(request, ""), status=status)
+        status, wrong = refused.status, " ".join(text for texts in refused.fields.values() for text in texts)
+    request.player = {"kind": "embed", "before": EMBED, "home": "", "query": ""}
+    context = base_context(request, "") | {"wrong": wrong}
+    return render(request, "dashboard/embed_missing.html", context, status=status)
 
 
 @api("GET")

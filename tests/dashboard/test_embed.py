@@ -154,7 +154,9 @@ def test_the_lessons_lab_did_what_the_lesson_orders_at_its_times(world: World, n
 def test_where_there_is_no_room_for_a_lessons_lab_the_frame_says_so(client: Client, settings: Any) -> None:
     settings.LABS_MAX = 0
     refused = client.get(f"/embed/learn/{LESSON}/")
-    assert refused.status_code == 429 and "There is nothing to show here" in refused.content.decode()
+    text = refused.content.decode()
+    assert refused.status_code == 429 and "There is nothing to show here" in text
+    assert ">The lab is gone" not in text and 'class="menu"' not in text
 
 
 def test_a_lesson_that_was_changed_gets_another_lab(world: World) -> None:

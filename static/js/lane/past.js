@@ -12,6 +12,7 @@ import { applyPatch } from "../feed/patch.js";
 import { fromHash } from "./moment_link.js";
 
 const EVERY_MS = 100, PICTURES = 20, SETTLED_US = 1_500_000;
+const BUSY = 503, AGAIN_MS = 1000, AGAIN_MAX = 5;
 
 export function createPast() {
   const panels = new URL(page.urls.socket, location.href).searchParams.get("panels");
@@ -83,6 +84,7 @@ export function createPast() {
 
   async function answerWishes() {
     isAsking = true;
+    let again = AGAIN_MAX;
     while (wish) {
       const asked = wish;
       wish = null;
@@ -93,7 +95,11 @@ export function createPast() {
         if (!isLooking || isPlaying || wish) continue;
         // A stretch that was asked for before came after it: only this page can have been newer.
         if (error.fields?.look) wish = asked;
-        else stopFor(error);
+        else if (error.status === BUSY && shown === null && again > 0) {   // or the page would begin somewhere else
+          again -= 1;
+          await new Promise((done) => setTimeout(done, AGAIN_MS));
+          wish ??= isLooking ? asked : null;
+        } else stopFor(error);
       }
     }
     isAsking = false;
