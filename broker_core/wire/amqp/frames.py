@@ -7,6 +7,7 @@ Source: AMQP 0-9-1; RabbitMQ 3.10 rabbit_reader:handle_input, whose refusals the
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from struct import Struct
 from typing import NamedTuple
 
@@ -27,44 +28,51 @@ class Frame(NamedTuple):
     payload: bytes
 
 
+@dataclass(slots=True, eq=False, init=False)
 class FrameReader:
     """Cuts what comes into frames, wherever it is cut. Behind a refused one it continues where the original does: after the
     frame, or after the head of one that is too large.
 
     frame_max: size of a whole frame that the peer may send, 0 for any; it is refused by its head, before its payload
-    is here, so that no claim of a size takes memory. expects_header: the peer begins with the protocol header.
+    is here, so that no claim of a size takes memory. expects_header: the peer begins with the protocol header. data: what has come
+    and is not dropped yet; before `at` it is read.
     """
+
+    frame_max: int
+    expects_header: bool
+    data: bytearray
+    at: int
 
     def __init__(self, frame_max: int = FRAME_SIZE_MIN, expects_header: bool = False) -> None:
         self.frame_max = frame_max
         self.expects_header = expects_header
-        self._data = bytearray()
-        self._at = 0
+        self.data = bytearray()
+        self.at = 0
 
     def feed(self, data: bytes) -> None:
-        if self._at:
-            del self._data[: self._at]
-            self._at = 0
-        self._data += data
+        if self.at:
+            del self.data[: self.at]
+            self.at = 0
+        self.data += data
 
     def next_frame(self) -> Frame | None:
         """The next whole frame, None until more bytes come. Raises RemoteProtocolError."""
-        data, at = self._data, self._at
+        data, at = self.data, self.at
         if self.expects_header and not self._take_header():
             return None
-        at = self._at
+        at = self.at
         if len(data) - at < HEAD.size:
             return None
         kind, channel, size = HEAD.unpack_from(data, at)
         # The original lets a payload have the size of a whole frame.
         if self.frame_max and size > self.frame_max:
-            self._at = at + HEAD.size
+            self.at = at + HEAD.size
             raise frame_error(kind, b"", f"{{frame_too_large,{size},{self.frame_max - EMPTY_FRAME_SIZE}}}")
         end = at + HEAD.size + size
         if len(data) <= end:
             return None
         payload = bytes(data[at + HEAD.size : end])
-        self._at = end + 1
+        self.at = end + 1
         if data[end] != FRAME_END:
             raise frame_error(kind, payload, f"{{invalid_frame_end_marker,{data[end]}}}")
         return Frame(kind, channel, payload)
@@ -72,11 +80,11 @@ class FrameReader:
     def _take_header(self) -> bool:
         """Take the protocol header. Raises RemoteProtocolError with code 0 for another one: the answer is
         PROTOCOL_HEADER, then the end."""
-        if len(self._data) < len(PROTOCOL_HEADER):
+        if len(self.data) < len(PROTOCOL_HEADER):
             return False
-        if self._data[: len(PROTOCOL_HEADER)] != PROTOCOL_HEADER:
+        if self.data[: len(PROTOCOL_HEADER)] != PROTOCOL_HEADER:
             raise RemoteProtocolError(0, "another protocol header")
-        self._at = len(PROTOCOL_HEADER)
+        self.at = len(PROTOCOL_HEADER)
         self.expects_header = False
         return True
 

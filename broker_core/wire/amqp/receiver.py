@@ -10,6 +10,7 @@ Source: RabbitMQ 3.10 rabbit_reader:handle_frame, rabbit_command_assembler.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from struct import Struct
 from typing import Any, NamedTuple
 
@@ -27,7 +28,7 @@ from broker_core.wire.amqp.errors import (
 )
 from broker_core.wire.amqp.fields import read_fields
 from broker_core.wire.amqp.frames import BODY, HEADER, HEARTBEAT, METHOD, Frame, FrameReader
-from broker_core.wire.amqp.spec import BY_ID, Spec
+from broker_core.wire.amqp.spec import BY_ID, SPECS, Spec
 from broker_core.wire.amqp.tables import Malformed
 
 MESSAGE_BYTES_MAX = 128 << 20
@@ -44,29 +45,41 @@ class Received(NamedTuple):
     method: Any
 
 
-class _Assembly:
-    """A method that waits for its message. header: its payload, None until it is here; read when the message is whole,
-    as its fields take many times its bytes. held: bytes of the message that are here, remaining: bytes of the body that
-    are not."""
+@dataclass(slots=True, eq=False)
+class Assembly:
+    """A method that waits for its message. name, values: of the method, and its fields as the wire has them, which are
+    scalars. header: its payload, None until it is here; read when the message is whole, as its fields take many times
+    its bytes. held: bytes of the message that are here, remaining: bytes of the body that are not."""
 
-    __slots__ = ("body", "header", "held", "remaining", "spec", "values")
+    name: str
+    values: list[Any]
+    header: bytes | None = None
+    held: int = 0
+    remaining: int = 0
+    body: bytearray = field(default_factory=bytearray)
 
-    def __init__(self, spec: Spec, values: list[Any]) -> None:
-        self.spec, self.values = spec, values
-        self.header: bytes | None = None
-        self.held = self.remaining = 0
-        self.body = bytearray()
+    @property
+    def spec(self) -> Spec:
+        return SPECS[self.name]
 
 
+@dataclass(slots=True, eq=False, init=False)
 class Receiver:
     """What one side of a connection receives. frame_max, expects_header: as `FrameReader` has them. has_channels: frames of
-    channels have their place; else they are refused. is_closing: they are dropped."""
+    channels have their place; else they are refused. is_closing: they are dropped. assemblies: by channel. held: bytes
+    of them all."""
+
+    frames: FrameReader
+    has_channels: bool
+    is_closing: bool
+    assemblies: dict[int, Assembly]
+    held: int
 
     def __init__(self, frame_max: int = FRAME_SIZE_MIN, expects_header: bool = False) -> None:
         self.frames = FrameReader(frame_max, expects_header)
         self.has_channels, self.is_closing = True, False
-        self._assemblies: dict[int, _Assembly] = {}
-        self._held = 0
+        self.assemblies = {}
+        self.held = 0
 
     def receive(self, data: bytes) -> Iterator[Received]:
         """The methods that these bytes complete, in their order. Raises RemoteProtocolError where the peer's bytes
@@ -79,14 +92,14 @@ class Receiver:
 
     def forget_channel(self, channel: int) -> None:
         """The channel is closed: a message that it began will not be ended."""
-        assembly = self._assemblies.pop(channel, None)
+        assembly = self.assemblies.pop(channel, None)
         if assembly is not None:
-            self._held -= assembly.held
+            self.held -= assembly.held
 
     def forget_all(self) -> None:
         """No message that has begun will be ended."""
-        self._assemblies.clear()
-        self._held = 0
+        self.assemblies.clear()
+        self.held = 0
 
     def _frame(self, frame: Frame) -> Received | None:
         kind, channel, payload = frame
@@ -108,7 +121,7 @@ class Receiver:
             raise frame_error(kind, payload, "unknown_frame")
         if channel == 0:
             raise misplaced_frame(kind, payload)
-        assembly = self._assemblies.get(channel)
+        assembly = self.assemblies.get(channel)
         if assembly is None:
             raise unexpected_frame("expected method frame, got non method frame instead")
         if assembly.header is None:
@@ -130,7 +143,7 @@ class Receiver:
         spec = BY_ID.get(ids)
         if spec is None:
             raise RemoteProtocolError(0, f"no method {ids[0]}.{ids[1]}")
-        assembly = self._assemblies.get(channel)
+        assembly = self.assemblies.get(channel)
         if assembly is not None:
             raise _out_of_turn(assembly)
         try:
@@ -138,11 +151,11 @@ class Receiver:
         except Malformed:
             raise undecodable(payload[_IDS.size :], spec.id) from None
         if spec.has_content and channel:
-            self._assemblies[channel] = _Assembly(spec, values)
+            self.assemblies[channel] = Assembly(spec.name, values)
             return None
         return Received(channel, _made(spec, channel, values, Content()))
 
-    def _header(self, assembly: _Assembly, header: tuple[int, int, int] | None, payload: bytes) -> None:
+    def _header(self, assembly: Assembly, header: tuple[int, int, int] | None, payload: bytes) -> None:
         if header is None or header[1] != 0:
             raise _out_of_turn(assembly)
         class_id, _, assembly.remaining = header
@@ -162,7 +175,7 @@ class Receiver:
         self._hold(assembly, len(payload))
         assembly.header = payload
 
-    def _body(self, assembly: _Assembly, payload: bytes) -> None:
+    def _body(self, assembly: Assembly, payload: bytes) -> None:
         if len(payload) > assembly.remaining:
             # Ours: the original then waits for an end that cannot come.
             raise frame_error(BODY, payload, f"{{body_too_large,{len(payload)},{assembly.remaining}}}")
@@ -170,17 +183,17 @@ class Receiver:
         assembly.body += payload
         assembly.remaining -= len(payload)
 
-    def _hold(self, assembly: _Assembly, size: int) -> None:
-        if self._held + size > UNFINISHED_BYTES_MAX:
+    def _hold(self, assembly: Assembly, size: int) -> None:
+        if self.held + size > UNFINISHED_BYTES_MAX:
             text = (
                 f"RESOURCE_ERROR - messages that are not complete hold more than {UNFINISHED_BYTES_MAX} bytes"
             )
             raise RemoteProtocolError(RESOURCE_ERROR, text, assembly.spec.id)
-        self._held += size
+        self.held += size
         assembly.held += size
 
 
-def _properties(assembly: _Assembly) -> Properties:
+def _properties(assembly: Assembly) -> Properties:
     """Raises RemoteProtocolError as the original's channel fails, which reads them."""
     try:
         return read_properties(assembly.header or b"")
@@ -188,7 +201,7 @@ def _properties(assembly: _Assembly) -> Properties:
         raise RemoteProtocolError(INTERNAL_ERROR, "INTERNAL_ERROR", assembly.spec.id) from None
 
 
-def _out_of_turn(assembly: _Assembly) -> RemoteProtocolError:
+def _out_of_turn(assembly: Assembly) -> RemoteProtocolError:
     if assembly.header is not None:
         return unexpected_frame("expected content body, got non content body frame instead", assembly.spec.id)
     text = f"expected content header for class {assembly.spec.id[0]}, got non content header frame instead"

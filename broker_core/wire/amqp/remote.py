@@ -12,6 +12,7 @@ Source: RabbitMQ 3.10 rabbit_reader, rabbit_heartbeat.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
@@ -45,33 +46,23 @@ SocketEvent = Accepted | Arrived | HungUp
 """What a socket tells its node."""
 
 
+@dataclass(slots=True, eq=False)
 class RemoteState:
     """number: of the socket. broker: whom it talks to. connection: in the world, 0 while there is none. outgoing: bytes for the socket that nobody
     has taken. is_closing: the server has said that it closes. is_over: the socket is to be closed when `outgoing` is
     written. heartbeat_us: between two signs of life of the server, 0 for none. has_sent: since the last of them. is_cut:
     nothing of the server comes through, its signs of life neither."""
 
-    __slots__ = (
-        "broker",
-        "connection",
-        "has_sent",
-        "heartbeat_us",
-        "is_closing",
-        "is_cut",
-        "is_over",
-        "number",
-        "outgoing",
-        "session",
-    )
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-        self.broker = ""
-        self.connection = 0
-        self.session = Session()
-        self.outgoing: list[bytes] = []
-        self.is_closing = self.is_over = self.has_sent = self.is_cut = False
-        self.heartbeat_us = 0
+    number: int
+    broker: str = ""
+    connection: int = 0
+    session: Session = field(default_factory=Session)
+    outgoing: list[bytes] = field(default_factory=list)
+    is_closing: bool = False
+    is_over: bool = False
+    has_sent: bool = False
+    is_cut: bool = False
+    heartbeat_us: int = 0
 
 
 class Remote:

@@ -9,6 +9,7 @@ Source: RabbitMQ 3.10 rabbit_reader.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from broker_core.rabbitmq import methods as m
@@ -27,9 +28,14 @@ OFFERED = m.ConnectionTune()
 """Bounds that the server offers."""
 
 
+@dataclass(slots=True, eq=False, init=False)
 class Session:
     """is_greeted: the protocol header has come. refusal: what a client with another one is sent before the end. frame_max:
     size of a frame, as far as both have agreed on it."""
+
+    receiver: Receiver
+    frame_max: int
+    refusal: bytes
 
     def __init__(self) -> None:
         self.receiver = Receiver(expects_header=True)

@@ -13,13 +13,16 @@ from hypothesis import strategies as st
 from broker_core.clock import SECOND_US
 from broker_core.conformance.rabbitmq import run_session
 from broker_core.errors import CommandError
+from broker_core.lab.checkpoint import decode
+from broker_core.lab.checkpoint import encode as encode_state
 from broker_core.plain import to_plain
 from broker_core.rabbitmq import methods as m
 from broker_core.rabbitmq.operator import SetAlarm
 from broker_core.rabbitmq.properties import Content, Properties
 from broker_core.serve.journal import Began, Came, Full, Journal, Left, entries_of
 from broker_core.serve.replay import replay
-from broker_core.serve.run import Backlog, Crash, Define, Start, Stop
+from broker_core.serve.run import Backlog, Crash, Define, Run, Start, Stop
+from broker_core.sim.keeping import keep, restored
 from broker_core.wire.amqp.frames import PROTOCOL_HEADER
 from broker_core.wire.amqp.remote import Arrived
 from broker_core.wire.amqp.sender import encode
@@ -81,6 +84,45 @@ def test_run_is_the_same_again_from_its_journal(tmp_path):
     assert found.differs is None and found.acts > 40 and found.answered > 20
     assert to_plain(found.run.broker.state) == to_plain(turns.run.broker.state)
     check_laws(found.run.broker)
+
+
+class Kept(Turns):
+    """A run whose world is a new one after every turn, from a checkpoint of the one before."""
+
+    def leave(self) -> None:
+        super().leave()
+        plain = decode(encode_state(keep(self.run.world)))
+        self.run = Run(SEED, BEGAN_US)
+        world = self.run.world = restored("rabbitmq", self.run.world.design, SEED, plain, lambda told: None)
+        states = [slot.node.state for slot in world.slots.values() if slot.kind == "socket"]
+        self.run.sockets = {state.number: state for state in states}
+
+
+def noisy(turns: Turns) -> None:
+    """Messages that have begun, on two channels, when time passes; a client that reads nothing; bytes of none."""
+    one, two, three = (Client(turns, number, cut=7) for number in (1, 2, 3))
+    one.open(heartbeat=2)
+    one.send(m.ChannelOpen(2), m.QueueDeclare(1, "q"))
+    begun = encode(m.BasicPublish(1, "", "q", message=Content(PERSISTENT, b"body")))
+    other = encode(m.BasicPublish(2, "", "q", message=Content(Properties(headers={"a": [1, None]}), b"b")))
+    first, second = encode(m.BasicPublish(1, "", "q")).index(b"\xce") + 1, len(begun) - 5
+    one.write(begun[:first] + other[:first])
+    turns.wait(SECOND_US)
+    one.write(begun[first:second])
+    turns.act(1, Backlog(True))
+    one.write(begun[second:] + other[first:] + encode(m.BasicGet(1, "q")))
+    turns.act(1, Backlog(False))
+    two.write(PROTOCOL_HEADER + encode(m.ConnectionStartOk(response="\0guest\0\udcff")))
+    three.write(b"AMQP\x01\x01\x08\x00")
+    turns.wait(20 * SECOND_US)
+
+
+@pytest.mark.parametrize("life", [lived, noisy])
+def test_run_goes_on_the_same_from_a_checkpoint_of_any_turn(life):
+    life(turns := Turns())
+    life(kept := Kept())
+    assert kept.journal.data() == turns.journal.data()
+    assert keep(kept.run.world) == keep(turns.run.world)
 
 
 def test_run_kept_in_memory_is_the_file_that_it_would_have_been(tmp_path):

@@ -236,7 +236,7 @@ def test_array_that_ends_within_its_last_value_is_refused():
 def test_a_declared_size_takes_no_memory():
     receiver = Receiver(0)
     assert list(receiver.receive(b"\x03\x00\x01\xff\xff\xff\xff" + b"x" * 100)) == []
-    assert len(receiver.frames._data) == 107
+    assert len(receiver.frames.data) == 107
 
 
 @pytest.mark.parametrize(

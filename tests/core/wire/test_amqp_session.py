@@ -247,7 +247,7 @@ def test_client_that_was_refused_begins_no_message():
     session = one.turns.run.sockets[1].session
     one.write(write_frame(9, 0, b""))
     one.write(begun(1, 4_000) + write_frame(BODY, 1, b"x" * 1_000))
-    assert session.receiver._assemblies == {} and one.turns.ended == []
+    assert session.receiver.assemblies == {} and one.turns.ended == []
 
 
 @pytest.mark.parametrize("size", [0, FRAME_SIZE_MIN - 1, OFFERED.frame_max + 1, 2**32 - 1])
