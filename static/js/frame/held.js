@@ -12,7 +12,8 @@ export const PICTURE = "highwater.picture";
 // past: as createTransport has it. current(): the view. -> tell(): the page shows something new.
 export function createHeld({ past, current }) {
   if (!page.player?.is_picture || parent === window) return { tell() {} };
-  let said = null, goal = null;                          // the first it says is its own moment
+  let said = null, goal = null, hasBegun = false;
+  document.body.setAttribute("data-waits", "");
 
   function placeNow() {
     if (!past.isShown()) return { at_us: null, to_us: null, speed: null };
@@ -23,8 +24,11 @@ export function createHeld({ past, current }) {
 
   // Of a way the deck is told where it began and where it leads; the pictures between are each one's own.
   function tell() {
-    if (said === null && !past.isShown()) return;
+    hasBegun ||= past.isLooking();
+    // On its way to its own first moment. Where that cannot be shown it is the present, and says so.
+    if (!hasBegun || (past.isLooking() && !past.isShown())) return;
     const place = placeNow(), key = place.to_us === null ? `at ${place.at_us}` : `to ${place.to_us}`;
+    document.body.removeAttribute("data-waits");
     if (key !== said) parent.postMessage({ kind: PICTURE, ...place }, location.origin);
     said = key;
     if (goal === null || place.to_us !== null || Math.abs(place.at_us - goal.at_us) > NEAR_US) return;
