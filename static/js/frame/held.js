@@ -22,7 +22,7 @@ export function createHeld({ past, current }) {
       ? { at_us: atUs, to_us: stopUs ?? past.now().at_us, speed } : { at_us: atUs, to_us: null, speed: null };
   }
 
-  // Of a way the deck is told where it began and where it leads; the pictures between are each one's own.
+  // Of a way the deck hears where it began and where it leads; the pictures between are each one's own.
   function tell() {
     hasBegun ||= past.isLooking();
     // On its way to its own first moment. Where that cannot be shown it is the present, and says so.

@@ -69,7 +69,7 @@ export function createPictures({ slides, changed, isHeld }) {
 
   return {
     close, hold,
-    // What a room is told of it; nothing while the stills are shown.
+    // What a room learns of it; nothing while the stills are shown.
     read: () => (figure === null ? {} : { picture: String(numberOf(figure)), at }),
     // As the presenter has it, of this slide.
     show(slide, { picture, at: place }) {
