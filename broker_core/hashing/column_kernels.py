@@ -1,4 +1,4 @@
-"""The loops of `columns.py`: murmur3, murmur2 and Java's String hash of every key of a buffer.
+"""The loops of `columns.py`: murmur3, murmur2, Java's String hash and Erlang's phash2 of every key of a buffer.
 
     key    21  75  e1 ... │ 04        place ──words of four bytes──► words_end ──tail, one to three bytes──► end
 
@@ -7,7 +7,7 @@ allows it. For a tail a whole word is read where the buffer goes on, and the nex
 branches on a length that changes from key to key cost more than all the arithmetic. It is in the loops
 themselves: a helper with a branch in it that takes the array makes numba count the array's references in
 every turn, which doubles the time.
-Source: as of the scalar functions in murmur3.py (mmh3), murmur2.py and java_hash.py.
+Source: as of the scalar functions in murmur3.py (mmh3), murmur2.py, java_hash.py and phash2.py.
 """
 
 from typing import Any
@@ -16,11 +16,13 @@ import numpy as np
 
 from broker_core.hashing.compiled import compiled, inlined
 from broker_core.hashing.murmur2 import MULTIPLIER, SEED
+from broker_core.hashing.phash2 import BINARY, GOLDEN_RATIO, SMALL_MAX
 
 C1, C2 = np.uint32(0xCC9E2D51), np.uint32(0x1B873593)
 FIVE, ADDED = np.uint32(5), np.uint32(0xE6546B64)
 MIX1, MIX2 = np.uint32(0x85EBCA6B), np.uint32(0xC2B2AE35)
 M, SEED2 = np.uint32(MULTIPLIER), np.uint32(SEED)
+GOLDEN, START, BITS_27 = np.uint32(GOLDEN_RATIO), np.uint32(BINARY), np.uint32(SMALL_MAX)
 REPLACEMENT = np.uint32(0xFFFD)
 HIGH_BITS = np.uint32(0x80808080)
 ONE, FOUR, TAIL, BYTE = np.uint64(1), np.uint64(4), np.uint64(3), np.uint64(3)
@@ -87,6 +89,52 @@ def joined31(hashed: Any, word: Any) -> Any:
         + np.uint32(np.uint32(np.uint32(word >> np.uint32(16)) & np.uint32(0xFF)) * P31_1)
         + np.uint32(word >> np.uint32(24))
     )
+
+
+@inlined
+def mixed_jenkins(a: Any, b: Any, c: Any) -> Any:
+    """phash2: three words stirred into one another."""
+    a = np.uint32(np.uint32(a - b - c) ^ np.uint32(c >> np.uint32(13)))
+    b = np.uint32(np.uint32(b - c - a) ^ np.uint32(a << np.uint32(8)))
+    c = np.uint32(np.uint32(c - a - b) ^ np.uint32(b >> np.uint32(13)))
+    a = np.uint32(np.uint32(a - b - c) ^ np.uint32(c >> np.uint32(12)))
+    b = np.uint32(np.uint32(b - c - a) ^ np.uint32(a << np.uint32(16)))
+    c = np.uint32(np.uint32(c - a - b) ^ np.uint32(b >> np.uint32(5)))
+    a = np.uint32(np.uint32(a - b - c) ^ np.uint32(c >> np.uint32(3)))
+    b = np.uint32(np.uint32(b - c - a) ^ np.uint32(a << np.uint32(10)))
+    c = np.uint32(np.uint32(c - a - b) ^ np.uint32(b >> np.uint32(15)))
+    return a, b, c
+
+
+@compiled
+def phash2_rows(data: Any, offsets: Any, out: Any) -> None:
+    """Erlang's phash2 of each key, a binary, into `out`: 27 bits."""
+    for row in range(len(out)):
+        place, end = np.uint64(offsets[row]), np.uint64(offsets[row + 1])
+        length = end - place
+        if length == np.uint64(0):
+            out[row] = START & BITS_27
+            continue
+        a, b, c = GOLDEN, GOLDEN, START
+        while place + np.uint64(12) <= end:
+            a = np.uint32(a + word_at(data, place))
+            b = np.uint32(b + word_at(data, place + FOUR))
+            c = np.uint32(c + word_at(data, place + np.uint64(8)))
+            a, b, c = mixed_jenkins(a, b, c)
+            place += np.uint64(12)
+        c = np.uint32(c + np.uint32(length))
+        at = np.uint64(0)
+        while place + at < end:  # the length has the lowest byte of the third word
+            octet = np.uint32(data[place + at])
+            if at < FOUR:
+                a = np.uint32(a + np.uint32(octet << np.uint32(at << BYTE)))
+            elif at < np.uint64(8):
+                b = np.uint32(b + np.uint32(octet << np.uint32((at - FOUR) << BYTE)))
+            else:
+                c = np.uint32(c + np.uint32(octet << np.uint32((at - np.uint64(7)) << BYTE)))
+            at += ONE
+        a, b, c = mixed_jenkins(a, b, c)
+        out[row] = np.uint32(c & BITS_27)
 
 
 @compiled

@@ -1,8 +1,9 @@
-"""The three hashes of the models over whole Arrow columns, bit for bit, without making a Python object of a
+"""The four hashes of the models over whole Arrow columns, bit for bit, without making a Python object of a
 key.
 
     murmur3_column   `murmur3_32`, Pulsar: unsigned; selectors mask it themselves       bytes of the key
     murmur2_column   `murmur2`, Kafka: signed; the partitioner clears the sign bit      bytes of the key
+    phash2_column    `phash2`, RabbitMQ's consistent-hash exchange: 27 bits             bytes of the key
     java_column      `string_hash_unsigned(java_text(key))`, TubeMQ: unsigned           UTF-16 units of the decoded key
 
     offsets   0   4   4   9 ...      key i is data[offsets[i] : offsets[i + 1]]; a column's slice begins at its own offset,
@@ -14,7 +15,7 @@ sequence that is not UTF-8 counts as U+FFFD, once for each longest beginning of 
 surrogate that somebody encoded.
 
 Source: the scalar functions beside this file, which the tests compare with. Vectors: pulsar/murmur.json,
-kafka/partitioner.json.
+kafka/partitioner.json, rabbitmq/erlang_hash.json.
 """
 
 from collections.abc import Callable
@@ -25,7 +26,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from broker_core.errors import CommandError
-from broker_core.hashing.column_kernels import java_rows, murmur2_rows, murmur3_rows
+from broker_core.hashing.column_kernels import java_rows, murmur2_rows, murmur3_rows, phash2_rows
 
 Bytes = NDArray[np.uint8]
 Offsets = NDArray[np.signedinteger[Any]]
@@ -63,6 +64,16 @@ def java_column(keys: pa.Array | pa.ChunkedArray, missing: int = 0) -> Hashes:
     [2147483648, 1772899, 0]
     """
     return _hashed(keys, java_rows, missing)
+
+
+def phash2_column(keys: pa.Array | pa.ChunkedArray, missing: int = 0) -> Hashes:
+    """Erlang's phash2 of each key as a binary; `missing` where there is none. Raises CommandError for a column of
+    another type.
+
+    >>> phash2_column(pa.array(["order-7", None])).tolist()
+    [114868694, 0]
+    """
+    return _hashed(keys, phash2_rows, missing)
 
 
 def key_buffers(keys: pa.Array) -> tuple[Bytes, Offsets]:

@@ -22,7 +22,7 @@ _MASK = (1 << 32) - 1
 GOLDEN_RATIO = 0x9E3779B9
 SMALL_MAX = (1 << BITS) - 1
 """Of an integer that is hashed as one word; the least is -SMALL_MAX - 1."""
-_ATOM, _LIST, _TUPLE, _NEGATIVE, _POSITIVE, _FLOAT, _BINARY = (
+_ATOM, _LIST, _TUPLE, _NEGATIVE, _POSITIVE, _FLOAT, BINARY = (
     GOLDEN_RATIO * number & _MASK for number in (3, 2, 9, 10, 11, 12, 13)
 )
 """What keeps the kinds of terms apart: HCONST_n of the original."""
@@ -46,7 +46,7 @@ def _hashed(term: Any, before: int) -> int:
     """before: the hash of what stands before the term, 0 at the beginning."""
     match term:
         case bytes():
-            return _of_binary(term, (_BINARY + before) & _MASK)
+            return _of_binary(term, (BINARY + before) & _MASK)
         case Atom(name):
             value = _of_name(name)
             return _pair(value, 0, _ATOM, before) if before else value

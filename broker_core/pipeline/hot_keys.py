@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 from broker_core.hashing.java_hash import java_text, string_hash_unsigned
 from broker_core.hashing.murmur2 import MASK, murmur2
 from broker_core.hashing.murmur3 import murmur3_32
+from broker_core.hashing.phash2 import phash2
 from broker_core.hashing.xxhash64 import xxhash64_column
 from broker_core.lab.workload.weighted_keys import KEY_BYTES_MAX, KEYS_MAX
 from broker_core.pipeline.strategies import RouteTable
@@ -129,11 +130,13 @@ def key_owner(key: bytes, hash_name: str | None, table: RouteTable) -> str | Non
 
 
 def key_hash(key: bytes, hash_name: str) -> int:
-    """The key's unsigned 32-bit hash, as a family names it: murmur3, murmur2 or java."""
+    """The key's unsigned 32-bit hash, as a family names it: murmur3, murmur2, java or phash2."""
     match hash_name:
         case "murmur3":
             return murmur3_32(key)
         case "murmur2":
             return murmur2(key) & MASK
+        case "phash2":
+            return phash2(key)
         case _:
             return string_hash_unsigned(java_text(key))

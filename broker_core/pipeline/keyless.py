@@ -4,7 +4,7 @@
               producer and sequence id: records have neither
     Kafka     the producer sticks to a partition for two batches' worth of bytes, then draws another: it depends on their order and sizes
     TubeMQ    the lab's router: to the partitions in turn
-    RabbitMQ  as any other record: to the consumer whose turn it is
+    RabbitMQ  as any other record: to the consumer whose turn it is; under a consistent hash with the empty key
 
 Where the order of a workload is not known, or more than SEQUENCE_MAX records have no key, Kafka's and
 TubeMQ's are spread evenly over the partitions, records and bytes, and the result says so.
@@ -26,6 +26,9 @@ from broker_core.rng import SeededRandom
 SEQUENCE_MAX = 1_000_000
 """Records without a key that are placed one by one; each takes about a microsecond of the driver."""
 
+FOR_A_KEY = {"pulsar": NO_KEY_HASH_KEY, "rabbitmq": ""}
+"""Model -> the key as which records without one are hashed, where that is one; a RabbitMQ message has the empty one."""
+
 InOrder = tuple[Int64s, Int64s]
 """Place (stretch between changes) and bytes of each record without a key, in order."""
 
@@ -39,8 +42,8 @@ def by_unit(
     keyed: units to which records with keys go.
     """
     counts = np.zeros((len(totals), units.count, 2), np.int64)
-    if model == "pulsar":
-        counts[:, none_key_unit(units)] = totals
+    if model in FOR_A_KEY:
+        counts[:, unit_of_keyless(model, units)] = totals
     elif sequence is None:
         counts += spread_evenly(totals, units.count)
     else:
@@ -55,9 +58,9 @@ def by_unit(
     return counts
 
 
-def none_key_unit(units: UnitMap) -> int:
-    """The unit of Pulsar's "NONE_KEY"."""
-    return int(units_of(units, pa.array([NO_KEY_HASH_KEY]))[0])
+def unit_of_keyless(model: str, units: UnitMap) -> int:
+    """The unit of the key that a model takes for none."""
+    return int(units_of(units, pa.array([FOR_A_KEY[model]]))[0])
 
 
 def kafka_partitions(

@@ -186,7 +186,7 @@ def _owners(table: RouteTable, hashes: NDArray[np.int64]) -> NDArray[np.int64]:
     rule = table.rule
     slots = hashes & rule.mask
     slots = (slots % rule.modulo if rule.modulo else slots) + rule.offset
-    at = slots if table.kind == "modulo" else np.searchsorted(table.bounds, slots) % len(table.bounds)
+    at = slots if table.kind != "ranges" else np.searchsorted(table.bounds, slots) % len(table.bounds)
     owners = table.owners[at].astype(np.int64)
     for place in np.flatnonzero(owners < NOBODY).tolist():
         holders = table.shared[-2 - int(owners[place])]

@@ -8,7 +8,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from broker_core.hashing.columns import java_column, key_buffers, murmur2_column, murmur3_column
+from broker_core.hashing.columns import (
+    java_column,
+    key_buffers,
+    murmur2_column,
+    murmur3_column,
+    phash2_column,
+)
 from broker_core.pipeline import unit_kernels as kernels
 from broker_core.pipeline.strategies.base import Int64s
 from broker_core.pipeline.units import Int32s, UnitMap
@@ -31,6 +37,7 @@ _HASHES: dict[str, Callable[[pa.Array], NDArray[np.uint32]]] = {
     "murmur3": murmur3_column,
     "murmur2": lambda keys: murmur2_column(keys).view(np.uint32),
     "java": java_column,
+    "phash2": phash2_column,
 }
 
 

@@ -139,7 +139,7 @@ def route_keys(
     of the strategies.
 
     An owner is a place in the names of the strategy's last table; -1: nobody, or no owner follows from the
-    key alone (RabbitMQ, and records without a key under Kafka and TubeMQ). Lazy, as any DataFrame.
+    key alone (a RabbitMQ queue, and records without a key under Kafka and TubeMQ). Lazy, as any DataFrame.
     """
     maps: list[UnitMap | None] = []
     owners: list[NDArray[np.int16] | None] = []
@@ -152,8 +152,8 @@ def route_keys(
         maps.append(units)
         owners.append(held)
         no_key.append(
-            int(held[keyless.none_key_unit(units)])
-            if strategy.model == "pulsar" and units is not None and held is not None
+            int(held[keyless.unit_of_keyless(strategy.model, units)])
+            if strategy.model in keyless.FOR_A_KEY and units is not None and held is not None
             else -1
         )
     columns = ", ".join(f"owner_{number} smallint" for number in range(len(maps)))

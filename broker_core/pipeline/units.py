@@ -6,8 +6,9 @@ everything about all steps.
     units    |      0       |      1      |           2            |      keys[unit], records[unit], bytes[unit]: counted once
     step 1's move: unit 1 went from c1 to c3, so keys[1] keys have moved
 
-For models with partitions a unit is a partition. Several consumers at one ring point split its slots by slot
-mod their number; there a unit is what is left of such a cell at one remainder.
+For models with partitions a unit is a partition; where keys jump to buckets, all slots that have the same owner in every
+step. Several consumers at one ring point split its slots by slot mod their number; there a unit is what is left of such a
+cell at one remainder.
 """
 
 from collections.abc import Sequence
@@ -17,13 +18,14 @@ from math import lcm
 import numpy as np
 from numpy.typing import NDArray
 
-from broker_core.pipeline.strategies.base import Int64s, RouteTable, SlotRule
+from broker_core.hashing.jump_columns import jump_slots
+from broker_core.pipeline.strategies.base import NOBODY, Int64s, RouteTable, SlotRule
 
 Int32s = NDArray[np.int32]
 BUCKETS_PER_CELL = 16
 """A look-up then meets one cell, seldom two: a wrong guess of the processor costs more than the look-up."""
 SLOTS_MAX = 1 << 16
-"""Where slots are no more, the unit of each is written down: 256 KB."""
+"""Where slots in ranges are no more, the unit of each is written down: 256 KB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,8 @@ def unit_map(hash_name: str, tables: Sequence[RouteTable]) -> tuple[UnitMap, NDA
         return _by_slot(hash_name, first.rule, np.arange(count, dtype=np.int32), count), np.stack(
             [table.owners for table in tables]
         )
+    if first.kind == "buckets":
+        return _by_owners(hash_name, first, [_owners_by_slot(table) for table in tables])
     uppers = np.unique(np.concatenate([*(table.bounds for table in tables), [first.space - 1]])).astype(
         np.int64
     )
@@ -92,6 +96,29 @@ def unit_map(hash_name: str, tables: Sequence[RouteTable]) -> tuple[UnitMap, NDA
     return units, np.stack(
         [_owners(table, at[cells], remainders) for table, at in zip(tables, slices, strict=True)]
     )
+
+
+def _owners_by_slot(table: RouteTable) -> NDArray[np.int16]:
+    count = len(table.owners)
+    return table.owners[jump_slots(count)] if count else np.full(table.space, NOBODY, np.int16)
+
+
+def _by_owners(
+    hash_name: str, first: RouteTable, by_slot: Sequence[NDArray[np.int16]]
+) -> tuple[UnitMap, NDArray[np.int16]]:
+    """A unit for each history of owners that a slot has. by_slot: of each table, the owner of each slot."""
+    slots = np.zeros(first.space, np.int64)
+    for owners in by_slot:
+        width = int(owners.max()) + 2
+        together = slots * width + owners + 1
+        is_used = np.bincount(together) > 0
+        slots = (np.cumsum(is_used) - 1)[together]
+    count = int(slots.max()) + 1
+    # Any slot of a unit tells who owns all of it.
+    of_unit = np.zeros(count, np.int64)
+    of_unit[slots] = np.arange(first.space)
+    held = np.stack([owners[of_unit] for owners in by_slot])
+    return _by_slot(hash_name, first.rule, slots.astype(np.int32), count), held
 
 
 def _parts(tables: Sequence[RouteTable], slices: Sequence[Int64s], count: int) -> Int32s:

@@ -120,6 +120,17 @@ LINES = {
             ),
         ],
     },
+    "rabbitmq.consistent_hash": {
+        ("server", "RabbitMQ 3.10"): ["rabbitmq-plugins enable rabbitmq_consistent_hash_exchange"],
+        ("consumer (Java)", "RabbitMQ 3.10"): [
+            'channel.exchangeDeclare("keys", "x-consistent-hash", true);',
+            "String queue = channel.queueDeclare().getQueue();  // its own: it goes with the consumer, and what waits in it",
+            'channel.queueBind(queue, "keys", "1");  // a weight',
+            "channel.basicQos(5);  // 0: no limit",
+            "channel.basicConsume(queue, false, consumer);",
+        ],
+        ("producer (Java)", "RabbitMQ 3.10"): ['channel.basicPublish("keys", key, properties, body);'],
+    },
     "rabbitmq.queue": {
         ("consumer (Java)", "RabbitMQ 3.x, 4.x"): [
             "channel.basicQos(5);  // 0: no limit",

@@ -22,12 +22,11 @@ from broker_core.lab.rabbitmq.narrator import RabbitMqNarrator
 from broker_core.lab.rabbitmq.path_ear import PathEar
 from broker_core.lab.rabbitmq.programs import (
     OPERATOR,
-    PUBLISHER,
     consumer_role,
     import_definitions,
     publishers,
 )
-from broker_core.lab.rabbitmq.reading import BROKER, RabbitMqReading
+from broker_core.lab.rabbitmq.reading import BROKER, PUBLISHER, RabbitMqReading
 from broker_core.lab.shared.in_flight import Watch
 from broker_core.lab.shared.lane import Lane
 from broker_core.lab.shared.setup import LaneSetup

@@ -6,14 +6,14 @@ import re
 
 from broker_core.events import Cause, Json
 from broker_core.lab.consumer import Consumer
-from broker_core.lab.rabbitmq.reading import BROKER
+from broker_core.lab.rabbitmq.reading import BROKER, PUBLISHER
 from broker_core.lab.shared.lane import Lane
 from broker_core.rabbitmq import loading
 from broker_core.rabbitmq.broker_base import BrokerState
 from broker_core.rabbitmq.client.roles import ConsumerRole, Login, OwnBinding, PublisherRole
 from broker_core.rabbitmq.definitions import Definitions, read_definitions
 
-PUBLISHER, OPERATOR = "publisher", "operator"
+OPERATOR = "operator"
 NUMBER = re.compile(r"[0-9]+$")
 
 

@@ -15,11 +15,13 @@ from broker_core.lab.shared.in_flight import BUCKETS_KEPT_S
 from broker_core.rabbitmq import methods as m
 from broker_core.rabbitmq.broker_base import BrokerState
 from broker_core.rabbitmq.channel import Channel
+from broker_core.rabbitmq.client.publisher import Publisher
 from broker_core.rabbitmq.connection import SILENT_CHECKS_MAX, Connection
 from broker_core.rabbitmq.loading import DEFAULT_VHOST
 from broker_core.rabbitmq.queues.classic import ClassicQueue
 from broker_core.rabbitmq.reply_codes import PRECONDITION_FAILED
 from broker_core.rabbitmq.restart import on_disk
+from broker_core.rabbitmq.vhost import QUEUE
 from broker_core.sim.slot import RUNNING
 
 if TYPE_CHECKING:
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 
 HEAD_SHOWN = 12
 IN_FLIGHT_SHOWN = 24
-BROKER = "broker"
+BROKER, PUBLISHER = "broker", "publisher"
 
 
 class RabbitMqReading:
@@ -178,7 +180,27 @@ class RabbitMqReading:
         ]
 
     def would_wait(self, index: int, code: int) -> bool:
-        return all(consumer.state in (CRASHED, GONE) for consumer in self.lane.consumers.values())
+        if self.topology is None:
+            return not self.incarnations()
+        living = {str(connection) for connection in self.living()}
+        return not any(
+            consumer.channel.partition(".")[0] in living
+            for queue in self._reached(index, code)
+            for consumer in queue.consumers.by_key.values()
+        )
+
+    def _reached(self, index: int, code: int) -> list[ClassicQueue]:
+        """Queues that a record of the workload would come to now."""
+        publisher = self.lane.world.slots[PUBLISHER].node
+        if not isinstance(publisher, Publisher):
+            raise InvariantError("the publisher is another program")
+        turn, place = divmod(index, len(publisher.roles))
+        role = publisher.roles[place].role
+        keys, vhost = [publisher.routing_key(role, turn, code)], self.broker().vhosts.get(role.login.vhost)
+        if vhost is None:
+            return []
+        hops = vhost.explain(role.exchange, keys, publisher.properties(role, turn, code))
+        return [vhost.queues[hop.name] for hop in hops if hop.kind == QUEUE]
 
     def weights(self) -> dict[str, int]:
         second = self.lane.now_us // SECOND_US

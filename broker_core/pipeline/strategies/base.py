@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from broker_core.errors import CommandError
 from broker_core.events import Json
+from broker_core.hashing.jump_hash import jump_hash
 from broker_core.lab.fields import whole
 from broker_core.lab.scenario import LaneSpec
 
@@ -63,7 +64,8 @@ class RouteTable:
     """Who owns what after one step.
 
     kind: "ranges": slice i holds the slots (bounds[i-1], bounds[i]], what is above the last bound belongs to
-    the first slice; "modulo": owners[partition], the partition is (hash & rule.mask) % len(owners); "none":
+    the first slice; "modulo": owners[partition], the partition is (hash & rule.mask) % len(owners); "buckets":
+    owners[bucket], the bucket is that of the slot by jump consistent hash; "none":
     keys have no owner; with owners, records go to their partitions whatever their keys are.
     owners: index into names, -1 for nobody, -2 - k for the holders shared[k], who split the slots by slot %
     len(holders).
@@ -92,6 +94,8 @@ class RouteTable:
         if self.kind == "none":
             return None
         slot = self.rule(hash32)
+        if self.kind == "buckets":
+            return self.names[self.owners[jump_hash(slot, len(self.owners))]] if len(self.owners) else None
         at = slot if self.kind == "modulo" else int(np.searchsorted(self.bounds, slot)) % len(self.bounds)
         owner = int(self.owners[at])
         if owner <= -2:
@@ -135,7 +139,7 @@ def of_each(lines: Sequence[str], comment: str) -> list[str]:
 class Family:
     """Strategies that differ only in their parameters.
 
-    hash: "murmur3" | "murmur2" | "java", or None where keys have no owner. routes: how tables are made.
+    hash: "murmur3" | "murmur2" | "java" | "phash2", or None where keys have no owner. routes: how tables are made.
     lane: parameters -> (the lab's algorithm id, options of its lane). check: raises CommandError (field name
     of the parameter) for numbers that do not go together. is_default: is among those that a study offers
     first. drawn: what chance decides of how even its shares are: "names" of the consumers, or how many

@@ -15,10 +15,11 @@ from broker_core.pipeline.strategies.base import (
 )
 from broker_core.pipeline.strategies.turns import turn_routes
 
+PREFETCHED = (Param("prefetch", 5, 0, PREFETCH_MAX),)
 _ALGORITHMS = {count: name for name, count in PREFETCH.items()}
 
 
-def _lane(given: Mapping[str, int]) -> tuple[str, Json]:
+def prefetch_lane(given: Mapping[str, int]) -> tuple[str, Json]:
     """The lab names three numbers; any other is an option of the lane, under the name of the default."""
     prefetch = given["prefetch"]
     if prefetch in _ALGORITHMS:
@@ -44,8 +45,8 @@ FAMILIES = (
         "rabbitmq",
         "queue",
         None,
-        (Param("prefetch", 5, 0, PREFETCH_MAX),),
-        _lane,
+        PREFETCHED,
+        prefetch_lane,
         turn_routes,
         config=_config,
     ),

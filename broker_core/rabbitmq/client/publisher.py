@@ -162,13 +162,15 @@ class Publisher:
         if role.confirms:
             each.last_publish += 1
             each.unconfirmed[each.last_publish] = message
-        routing_key = role.routing_keys[turn % len(role.routing_keys)]
-        if KEY in routing_key:
-            routing_key = routing_key.replace(KEY, self.keys.key(key))
+        routing_key = self.routing_key(role, turn, key)
         body: int | Content = message
         if role.has_properties:
             body = Content(self.properties(role, turn, key), b"", message)
         return BasicPublish(CHANNEL, role.exchange, routing_key, role.mandatory, False, body)
+
+    def routing_key(self, role: PublisherRole, turn: int, key: int) -> str:
+        routing_key = role.routing_keys[turn % len(role.routing_keys)]
+        return routing_key.replace(KEY, self.keys.key(key)) if KEY in routing_key else routing_key
 
     def properties(self, role: PublisherRole, turn: int, key: int) -> Properties:
         headers: Table | None = None

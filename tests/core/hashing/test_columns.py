@@ -12,15 +12,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from broker_core.errors import CommandError
-from broker_core.hashing.columns import java_column, key_buffers, murmur2_column, murmur3_column
+from broker_core.hashing.columns import (
+    java_column,
+    key_buffers,
+    murmur2_column,
+    murmur3_column,
+    phash2_column,
+)
 from broker_core.hashing.java_hash import java_text, string_hash_unsigned
 from broker_core.hashing.murmur2 import murmur2
 from broker_core.hashing.murmur3 import murmur3_32
+from broker_core.hashing.phash2 import phash2
 
 ROOT = Path(__file__).parents[3]
 SCALARS = {
     murmur3_column: murmur3_32,
     murmur2_column: murmur2,
+    phash2_column: phash2,
     java_column: lambda key: string_hash_unsigned(java_text(key)),
 }
 HASHES = [pytest.param(column, scalar, id=column.__name__) for column, scalar in SCALARS.items()]

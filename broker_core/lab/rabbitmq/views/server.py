@@ -10,7 +10,7 @@ import msgspec
 
 from broker_core.events import Json
 from broker_core.lab.rabbitmq.crew import connection_of, crews_of
-from broker_core.lab.rabbitmq.reading import BROKER, RabbitMqReading
+from broker_core.lab.rabbitmq.reading import BROKER, PUBLISHER, RabbitMqReading
 from broker_core.lab.rabbitmq.views.growth import growing, is_delay, is_full
 from broker_core.lab.rabbitmq.views.topology import (
     BindingEdge,
@@ -37,8 +37,6 @@ from broker_core.sim.slot import RUNNING
 
 if TYPE_CHECKING:
     from broker_core.lab.shared.lane import Lane
-
-PUBLISHER = "publisher"
 
 
 def rabbitmq_view(lane: Lane, reads: RabbitMqReading) -> Json:
