@@ -10,7 +10,7 @@ import pytest
 
 from broker_core.errors import CommandError
 from broker_core.lab.rabbitmq.topology import ROWS_MAX
-from broker_core.lab.rabbitmq.views.questions import definitions
+from broker_core.lab.rabbitmq.views.questions import definitions, tried
 from tests.core.lab.rabbitmq.test_topology import lab_of, order
 
 HASH = "kI3GCqW5JLMJa4iX1lo7X4D6XbYqlLgxIs30+P6tENUV2POR"
@@ -84,6 +84,37 @@ def test_a_file_of_a_real_server_draws_its_graph_and_says_what_stands_in(lab) ->
         "global_parameters": ["cluster_name"],
     }  # fmt: skip
     assert "rabbitmq.operator.refused" not in [event["kind"] for event in events]
+
+
+def test_a_consistent_hash_exchange_comes_as_it_is_and_says_whose_a_key_is(lab) -> None:
+    exchange = {
+        "name": "keys", "vhost": "shop", "type": "x-consistent-hash", "durable": True, "auto_delete": False,
+        "internal": False, "arguments": {"hash-header": "user"},
+    }  # fmt: skip
+    bindings = [
+        {"source": "keys", "vhost": "shop", "destination": name, "destination_type": "queue", "routing_key": weight,
+         "arguments": {}}
+        for name, weight in (("b", "2"), ("a", "1"), ("b", "9"))
+    ]  # fmt: skip
+    file = {
+        "exchanges": [exchange],
+        "queues": [{"name": name, "vhost": "shop"} for name in "ab"],
+        "bindings": bindings,
+    }
+    events = order(lab, "rabbitmq_import", definitions=file, seconds=3)
+    (said,) = [event["data"] for event in events if event["kind"] == "rabbitmq.server.import"]
+    assert said["left_out"] == {}
+    edges = [each for each in panel(lab)["vhosts"]["shop"]["bindings"].values() if each["source"] == "keys"]
+    assert sorted((each["destination"], each["first_bucket"], each["buckets"]) for each in edges) == [
+        ("a", 2, 1), ("b", 0, 0), ("b", 0, 2),
+    ]  # fmt: skip
+    answer = tried(panel(lab), "shop", "keys", "k", {"user": 5})
+    (taken,) = [row for row in answer["rows"] if row["is_match"]]
+    assert list(answer["queues"]) == [taken["destination"]]
+    first, own, bucket = (taken["hashed"][name] for name in ("first", "own", "bucket"))
+    assert first <= bucket < first + own and taken["hashed"]["value"] == 5
+    written = definitions(panel(lab))["exchanges"]
+    assert [row for row in written if row["name"] == "keys"] == [exchange]
 
 
 def test_a_file_has_as_many_queues_as_the_page_can_draw(lab) -> None:
