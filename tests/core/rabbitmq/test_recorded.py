@@ -40,7 +40,7 @@ class Restored(Session):
         return found
 
 
-@pytest.mark.parametrize("name", ["topology", "dispatch", "sessions"])
+@pytest.mark.parametrize("name", ["topology", "dispatch", "sessions", "consistent_hash_exchange"])
 def test_broker_that_is_kept_and_restored_before_each_step_answers_the_same(name: str) -> None:
     results = [run_session(row, Restored) for row in rows(name)[::EVERY]]
     assert {each.id for each in results if each.outcome == "failed"} == set()
