@@ -55,6 +55,7 @@ SIZES: dict[str, dict[str, Any]] = {
         "IS_ALL_COLD": False,
         "IS_PREPARED": False,
     },
+    "soak": {"MINUTES": 0.2, "SETTLING_S": 4, "EVERY_MS": 1_000},
     "live_study": {"SECONDS": 12, "WARM_UP_S": 2},
 }
 
