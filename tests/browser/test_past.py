@@ -53,6 +53,28 @@ def test_steps_go_back_and_forward_and_the_same_moment_has_the_same_hash(page: P
     expect(state).to_have_text(ten_before, timeout=ANSWERS_MS)
 
 
+PRESSED_AT_ONCE = """key => {
+  for (let press = 0; press < 2; press += 1) {
+    document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+  }
+}"""
+
+
+def test_a_second_press_before_the_first_is_answered_is_a_second_step(page: Page) -> None:
+    look_back(page, 0.6)
+    state = page.locator("#state-hash")
+    hashes = [state.text_content() or ""]
+    for _record in range(3):  # the press on the line may have been between two records
+        page.keyboard.press(",")
+        expect(state).not_to_have_text(hashes[-1], timeout=ANSWERS_MS)
+        hashes.append(state.text_content() or "")
+    _, here, _, two_before = hashes
+    page.evaluate(PRESSED_AT_ONCE, ".")
+    expect(state).to_have_text(here, timeout=ANSWERS_MS)
+    page.evaluate(PRESSED_AT_ONCE, ",")
+    expect(state).to_have_text(two_before, timeout=ANSWERS_MS)
+
+
 def test_space_plays_the_past_and_stops_it(page: Page) -> None:
     look_back(page, 0.2)
     then = seconds(page)

@@ -17,7 +17,8 @@ const BUSY = 503, AGAIN_MS = 1000, AGAIN_MAX = 5;
 export function createPast() {
   const panels = new URL(page.urls.socket, location.href).searchParams.get("panels");
   const look = Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16)).join("");
-  let now = null, shown = null, wish = null, isAsking = false, isLooking = false, isPlaying = false, run = 0;
+  let now = null, shown = null, isLooking = false, isPlaying = false, run = 0;
+  let wish = null, asked = null, isAsking = false;       // asked: what has no answer yet
   let speed = 1, atChanges = null;                      // the latter: while a lane is changing; null: the same
   let way = null;                                       // of a lesson: { at_us, speed, onEnd }, where it pauses
   let take = () => {}, changed = () => {}, fail = () => {}, opened = () => {};
@@ -86,23 +87,27 @@ export function createPast() {
     isAsking = true;
     let again = AGAIN_MAX;
     while (wish) {
-      const asked = wish;
-      wish = null;
+      const mine = wish;
+      [asked, wish] = [mine, null];
       try {
-        const picture = await request(page.urls.past, asked);
+        const picture = await request(page.urls.past, mine);
+        asked = null;
         if (isLooking && !isPlaying) show(picture);
       } catch (error) {
         if (!isLooking || isPlaying || wish) continue;
         // A stretch that was asked for before came after it: only this page can have been newer.
-        if (error.fields?.look) wish = asked;
+        if (error.fields?.look) wish = mine;
         else if (error.status === BUSY && shown === null && again > 0) {   // or the page would begin somewhere else
           again -= 1;
           await new Promise((done) => setTimeout(done, AGAIN_MS));
-          wish ??= isLooking ? asked : null;
-        } else stopFor(error);
+          wish ??= isLooking ? mine : null;
+        } else {
+          asked = null;
+          stopFor(error);
+        }
       }
     }
-    isAsking = false;
+    [isAsking, asked] = [false, null];
   }
 
   function stopFor(error) {
@@ -115,7 +120,10 @@ export function createPast() {
   // by: so many records, turning points or changes further, or back.
   function step(unit, by) {
     if (!isLooking && by > 0) return;
-    if (wish?.step === unit) seek({ ...wish, by: wish.by + by });
+    // What has no answer yet is where the page will be: a second press goes on from there.
+    const before = wish ?? (isPlaying ? null : asked);
+    if (before?.step === unit) seek({ ...before, by: before.by + by });
+    else if (before && !before.step) seek({ ...before, step: unit, by });
     else seek({ ...momentShown(), step: unit, by });
   }
 
@@ -127,7 +135,7 @@ export function createPast() {
   }
 
   function back() {
-    [isLooking, isPlaying, wish, shown, way] = [false, false, null, null, null];
+    [isLooking, isPlaying, wish, asked, shown, way] = [false, false, null, null, null, null];
     run += 1;
     take(now.view, now.seq, []);
     changed();
