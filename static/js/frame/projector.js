@@ -128,11 +128,13 @@ export function createProjector({ current, lane }) {
     [value.textContent, note.textContent] = figureOf();
   }
 
-  // A lane's own figure where it has one, else how many records wait.
+  // A lane's own figure where it has one ("Next" is none), else how many records wait.
   function figureOf() {
+    const { hero, lag } = current().lanes[panel.dataset.lane ?? lane] ?? {};
     const own = panel.querySelector('[data-slot="hero"]');
-    if (own) return [own.textContent, panel.querySelector('[data-slot="hero_note"]').textContent];
-    const { lag } = current().lanes[panel.dataset.lane ?? lane] ?? {};
+    if (own && hero?.code !== "next") {
+      return [own.textContent, panel.querySelector('[data-slot="hero_note"]').textContent];
+    }
     return lag === null || lag === undefined ? ["", ""] : [number(lag), say("projector.waiting", { count: lag })];
   }
 
