@@ -41,17 +41,16 @@ FINDINGS = """async () => {
 
 
 def check(page: Page, address: str) -> list[str]:
-    """Findings on this page at every size and in both themes; the page is opened once for each size."""
+    """Findings on this page at every size and in both themes."""
+    page.goto(address)
+    page.wait_for_load_state("networkidle") if "/lab/" not in address else page.wait_for_selector("#play")
+    page.evaluate(AXE)
     found = []
     for width, height in SIZES:
         page.set_viewport_size({"width": width, "height": height})
-        page.emulate_media(color_scheme="light")
-        page.goto(address)
-        page.wait_for_load_state("networkidle") if "/lab/" not in address else page.wait_for_selector("#play")
-        page.evaluate(AXE)
         for theme in ("light", "dark"):
             page.emulate_media(color_scheme=theme)
-            found += [f"{width} {theme} {finding}" for finding in page.evaluate(FINDINGS)]
+            found += [f"{address} {width} {theme} {finding}" for finding in page.evaluate(FINDINGS)]
     return found
 
 
@@ -62,15 +61,13 @@ def visitor(profile: Profile, site: SupervisedSite) -> Page:
     return page
 
 
-@pytest.mark.parametrize("path", SITE_PAGES)
-def test_a_page_of_the_site_has_no_finding(visitor: Page, site: SupervisedSite, path: str) -> None:
-    assert check(visitor, site.url + path) == []
+def test_pages_of_the_site_have_no_finding(visitor: Page, site: SupervisedSite) -> None:
+    assert [finding for path in SITE_PAGES for finding in check(visitor, site.url + path)] == []
 
 
-@pytest.mark.parametrize("path", LAB_PAGES)
-def test_a_page_of_a_lab_has_no_finding(visitor: Page, site: SupervisedSite, path: str) -> None:
-    lab = post(visitor, "/api/labs/", {"scenario": "demo"})["id"]
-    assert check(visitor, f"{site.url}lab/{lab}/{path}") == []
+def test_pages_of_a_lab_have_no_finding(visitor: Page, site: SupervisedSite) -> None:
+    lab = f"{site.url}lab/{post(visitor, '/api/labs/', {'scenario': 'demo'})['id']}/"
+    assert [finding for path in LAB_PAGES for finding in check(visitor, lab + path)] == []
 
 
 def test_what_opens_over_a_page_has_no_finding(visitor: Page, site: SupervisedSite) -> None:

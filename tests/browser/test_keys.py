@@ -59,21 +59,19 @@ def test_the_sheet_has_every_key_that_a_page_of_a_lab_shows_at_its_buttons(demo:
         expect(demo.locator("#keys-sheet")).to_be_hidden()
 
 
-@pytest.mark.parametrize("path", SITE_PAGES)
-def test_the_sheet_and_the_palette_open_on_every_page(
-    profile: Profile, site: SupervisedSite, path: str
-) -> None:
+def test_the_sheet_and_the_palette_open_on_every_page(profile: Profile, site: SupervisedSite) -> None:
     page = profile().new_page()
-    page.goto(site.url + path)
-    page.locator("#keys-open").click()
-    expect(page.locator("#keys-sheet")).to_be_visible()
-    page.keyboard.press("?")
-    expect(page.locator("#keys-sheet")).to_be_hidden()
-    page.keyboard.press("Control+k")
-    page.keyboard.type("watermark")
-    expect(page.locator("#palette li").first).to_contain_text("Lesson")
-    page.keyboard.press("Enter")
-    expect(page).to_have_url(f"{site.url}learn/kafka_cluster_high_watermark/")
+    for path in SITE_PAGES:
+        page.goto(site.url + path)
+        page.locator("#keys-open").click()
+        expect(page.locator("#keys-sheet")).to_be_visible()
+        page.keyboard.press("?")
+        expect(page.locator("#keys-sheet")).to_be_hidden()
+        page.keyboard.press("Control+k")
+        page.keyboard.type("watermark")
+        expect(page.locator("#palette li").first).to_contain_text("Lesson")
+        page.keyboard.press("Enter")
+        expect(page).to_have_url(f"{site.url}learn/kafka_cluster_high_watermark/")
 
 
 def test_a_key_of_the_sheet_does_what_it_says_and_none_acts_behind_it(demo: Page) -> None:

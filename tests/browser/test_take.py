@@ -131,21 +131,23 @@ def test_a_table_behind_a_fold_and_the_tab_in_front_can_be_taken_too(demo: Page)
     assert [row[0] for row in rows[1:]] and len(rows) >= 4
 
 
-@pytest.mark.parametrize("path", list(PICTURES))
 def test_a_picture_of_each_page_opens_alone_and_looks_like_the_page(
-    demo: Page, profile: Profile, path: str, tmp_path: Path
+    demo: Page, profile: Profile, tmp_path: Path
 ) -> None:
-    demo.goto(demo.url + path)
-    demo.wait_for_selector(".take", state="attached")
-    _name, svg = take(demo, PICTURES[path], "Picture as SVG")
-    texts = stands_alone(svg)
-    assert any(text.startswith("Tuesday · 0:") for text in texts)
-    (tmp_path / "alone.svg").write_bytes(svg)
-    viewer = profile().new_page()
-    viewer.goto((tmp_path / "alone.svg").as_uri())
-    drawn = viewer.evaluate("() => [...document.querySelectorAll('text')].map((one) => one.getBBox().width)")
-    assert len(drawn) == len(texts) and max(drawn) > 20
-    save(viewer, f"take-{path.strip('/').replace('/', '-')}")
+    address, viewer = demo.url, profile().new_page()
+    for path, panel in PICTURES.items():
+        demo.goto(address + path)
+        demo.wait_for_selector(".take", state="attached")
+        _name, svg = take(demo, panel, "Picture as SVG")
+        texts = stands_alone(svg)
+        assert any(text.startswith("Tuesday · 0:") for text in texts), path
+        (tmp_path / "alone.svg").write_bytes(svg)
+        viewer.goto((tmp_path / "alone.svg").as_uri())
+        drawn = viewer.evaluate(
+            "() => [...document.querySelectorAll('text')].map((one) => one.getBBox().width)"
+        )
+        assert len(drawn) == len(texts) and max(drawn) > 20, path
+        save(viewer, f"take-{path.strip('/').replace('/', '-')}")
 
 
 def test_a_picture_of_the_past_is_of_then(demo: Page) -> None:
