@@ -1,5 +1,5 @@
-"""Static files, answered before Django: a page of a lab is some 130 small modules, and each way through Django's handlers and
-threads cost its server 5 ms, so that a room of 200 who open it waited two minutes for two processors.
+"""Static files, answered before Django: a page of a lab is some 130 small modules, and Django's handlers and threads cost
+0.3 s of the server's processor time for a visitor who has none of them yet (0.76 s a page, 0.46 s without).
 
 Which files there are, their types, ages, packed forms and conditional answers are WhiteNoise's; the headers that stand on
 every response are those of Django's own middleware.
