@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from broker_core.clock import SECOND_US
 from broker_core.kafka.producer.placement import Placement
-from broker_core.pipeline.keyless import by_unit, in_turn, kafka_partitions, none_key_unit, spread_evenly
+from broker_core.pipeline.keyless import by_unit, in_turn, kafka_partitions, spread_evenly, unit_of_keyless
 from broker_core.pipeline.members import history_check, history_steps
 from broker_core.pipeline.strategies import strategy_parse
 from broker_core.pipeline.timed import (
@@ -70,7 +70,7 @@ def test_pulsar_gives_all_records_without_a_key_to_the_owner_of_none_key():
     units = units_of("pulsar.consistent_hash")
     totals = np.array([[7, 70], [3, 30]], np.int64)
     counts = by_unit("pulsar", units, totals, None, 7, ())
-    assert counts[:, none_key_unit(units)].tolist() == totals.tolist()
+    assert counts[:, unit_of_keyless("pulsar", units)].tolist() == totals.tolist()
     assert counts.sum(axis=1).tolist() == totals.tolist()
     in_order = (np.zeros(10, np.int64), np.ones(10, np.int64))
     assert (by_unit("pulsar", units, totals, in_order, 7, ()) == counts).all(), "their order does not matter"
