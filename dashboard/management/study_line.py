@@ -13,11 +13,12 @@ from broker_core.errors import CommandError as Refused
 from broker_core.pipeline.sources.encodings import ENCODINGS
 from broker_core.pipeline.sources.files import ENDINGS
 from broker_core.pipeline.sources.json_layout import LAYOUTS
-from broker_core.pipeline.sources.kinds import refusal, sniff
+from broker_core.pipeline.sources.kinds import ensure_none_refused, sniff
 from broker_core.pipeline.sources.preview import source_preview
 from broker_core.pipeline.sources.spec import SETTINGS
 from broker_core.pipeline.sources.times import FORMATS
 from broker_core.pipeline.strategies import strategies_default
+from broker_core.real_files import files_below
 
 # The log first: a broker keeps small text files beside its partitions.
 KINDS = {"kafka_log": (".log",), **ENDINGS}
@@ -175,8 +176,7 @@ def kind_of(path: Path) -> str:
     if path.is_file() and path.stat().st_size:
         if found := sniff(path, path.name):
             return found.kind
-        if sentence := refusal(path):
-            raise Refused("FILE", sentence)
+        ensure_none_refused([path], is_alone=True)
     names = [file.name.lower() for file in path.rglob("*")] if path.is_dir() else [path.name.lower()]
     kind = next(
         (kind for kind, endings in KINDS.items() if any(name.endswith(endings) for name in names)), None
@@ -184,6 +184,8 @@ def kind_of(path: Path) -> str:
     if kind is None:
         if not path.exists():
             raise Refused("FILE", "{path} does not exist", path=path)
+        if path.is_dir():
+            ensure_none_refused(files_below(path.resolve()), is_alone=False)
         raise Refused("FILE", UNKNOWN_KIND, path=path)
     return kind
 

@@ -63,19 +63,26 @@ def folder_path(name: object) -> Path:
 
 def folder_kind(path: Path) -> str | None:
     """The kind of source that a file or folder is, None for one that no source reads. A folder is what its
-    first files are."""
+    first files are, or those of its first partition, `day=2024-01-01/`."""
     if path.is_file():
         found = sniff(path, path.name)
         return found.kind if found else None
     # First, because a broker keeps small text files beside its partitions.
     if log_topics(path) is not None:
         return "kafka_log"
-    entries = sorted(entry for entry in path.iterdir() if not entry.name.startswith((".", "_")))
-    files = [real for entry in entries if (real := real_below(entry, path)) is not None and real.is_file()]
-    for file in files[:FILES_LOOKED_AT_MAX]:
+    for file in files_in(path)[:FILES_LOOKED_AT_MAX]:
         if file.stat().st_size and (found := sniff(file, file.name)):
             return found.kind
-    return None
+    partition = next(
+        (each for each in sorted(path.glob("*=*")) if real_below(each, path) and each.is_dir()), None
+    )
+    return folder_kind(partition) if partition else None
+
+
+def files_in(path: Path) -> list[Path]:
+    """The real paths of a folder's own files, by name, but for hidden ones."""
+    entries = sorted(entry for entry in path.iterdir() if not entry.name.startswith((".", "_")))
+    return [real for entry in entries if (real := real_below(entry, path)) is not None and real.is_file()]
 
 
 def log_topics(path: Path) -> list[Json] | None:

@@ -11,6 +11,7 @@ from django.utils.translation import gettext
 
 from broker_core.errors import Names
 from broker_core.events import Json
+from broker_core.pipeline.sources.kinds import REFUSALS
 from broker_core.pipeline.study_errors import FAULT
 from dashboard.errors import listed
 
@@ -67,7 +68,7 @@ READERS = (
 )
 _PATTERNS = [
     (template, re.compile(re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>.+?)", re.escape(template))))
-    for template in READERS
+    for template in (*READERS, *REFUSALS)
 ]
 
 PASSING = (OVERTAKEN, OVERLOADED)

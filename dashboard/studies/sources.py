@@ -16,8 +16,10 @@ from django.conf import settings
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from broker_core.errors import CommandError
 from broker_core.events import Json
-from dashboard.errors import Refused, listed
+from broker_core.pipeline.sources.kinds import ensure_none_refused
+from dashboard.errors import Refused, in_words, listed
 from dashboard.labs import selectors
 from dashboard.models import Study, Upload
 from dashboard.studies import folders, uploads
@@ -79,8 +81,17 @@ def _folder(source: Json) -> Json:
             400, {"source.name": _("holds no Kafka log, and this folder was opened for its logs only")}
         )
     if kind not in FILES:
+        _ensure_none_refused(path)
         raise Refused(400, {"source.name": _("holds no CSV, JSON lines, Parquet or Kafka log")})
     return {"kind": kind, **given, "path": str(path)}
+
+
+def _ensure_none_refused(path: Path) -> None:
+    files = folders.files_in(path) if path.is_dir() else [path]
+    try:
+        ensure_none_refused(files[: folders.FILES_LOOKED_AT_MAX], is_alone=path.is_file())
+    except CommandError as error:
+        raise Refused(400, {"source.name": in_words(error)}) from error
 
 
 def _lab(source: Json) -> Json:

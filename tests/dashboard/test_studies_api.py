@@ -356,6 +356,23 @@ def test_no_name_leads_out_of_the_folders(data_dir: Path, name: Any) -> None:
     assert answer.status_code == 404 and list(answer.json()["fields"]) == ["source.name"]
 
 
+def test_partitions_of_a_folder_are_its_files(data_dir: Path) -> None:
+    (data_dir / "sales" / "country=DE").mkdir(parents=True)
+    (data_dir / "sales" / "country=DE" / "part-0.csv").write_text("customer\nalice\n")
+    assert call("GET", "/api/studies/folders/?name=data/sales").json()["kind"] == "csv"
+    source = source_for_pipeline({"kind": "folder", "name": "data/sales", "key": "country"}, None)
+    assert source["kind"] == "csv"
+
+
+def test_folder_of_another_format_is_refused_by_name_in_the_readers_language(data_dir: Path) -> None:
+    (data_dir / "old").mkdir()
+    (data_dir / "old" / "a.avro").write_bytes(b"Obj\x01")
+    for name, said in (("data/old", "a.avro 是 Avro 文件"), ("data/old/a.avro", "是 Avro 文件")):
+        with translation.override("zh-hans"), pytest.raises(Refused) as refused:
+            source_for_pipeline({"kind": "folder", "name": name, "key": "x"}, None)
+        assert refused.value.fields["source.name"][0].startswith(said)
+
+
 def test_path_of_a_folder_is_in_no_row_and_no_answer(data_dir: Path) -> None:
     answer = start(source={"kind": "folder", "name": "data/orders/may.csv", "key": "key"})
     assert answer.status_code == 201, answer.content

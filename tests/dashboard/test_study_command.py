@@ -175,6 +175,13 @@ def test_a_file_that_is_missing_or_says_nothing(tmp_path: Path) -> None:
     )
 
 
+def test_a_folder_of_another_format_says_which(tmp_path: Path) -> None:
+    (tmp_path / "a.avro").write_bytes(b"Obj\x01")
+    assert refusal(str(tmp_path), "--key", "x").startswith(
+        "FILE: a.avro is an Avro file: write it as Parquet"
+    )
+
+
 def test_a_key_that_was_left_out_is_proposed_by_how_values_repeat(csv: str, tmp_path: Path) -> None:
     assert (
         refusal(csv)

@@ -315,6 +315,26 @@ def test_tables_of_other_formats_are_refused_by_name_whatever_they_are_called(tm
     assert (refused.value.field, refused.value.reason) == ("source.path", said)
 
 
+def test_in_a_folder_every_file_of_another_format_is_refused_by_its_name(tmp_path):
+    for number in range(3):
+        (tmp_path / f"{number}.csv").write_text("customer\nalice\n")
+    shutil.copy(FILES / "09/orders.xlsx", tmp_path / "9.csv")
+    field, reason = refused_folder(tmp_path)
+    assert (field, reason) == ("source.path", "9.csv is an Excel workbook: save it as CSV UTF-8")
+    (tmp_path / "9.csv").unlink()
+    shutil.copy(FILES / "09/orders.avro", tmp_path / "orders.avro")
+    assert source_check({"kind": "csv", "path": str(tmp_path), "key": "customer"})["key"] == "customer"
+    for number in range(3):
+        (tmp_path / f"{number}.csv").unlink()
+    assert refused_folder(tmp_path)[1].startswith("orders.avro is an Avro file: write it as Parquet")
+
+
+def refused_folder(path):
+    with pytest.raises(CommandError) as refused:
+        source_check({"kind": "csv", "path": str(path), "key": "customer"})
+    return refused.value.field, refused.value.reason
+
+
 def test_text_that_begins_with_the_letters_of_orc_is_read(tmp_path):
     path = tmp_path / "orders.csv"
     path.write_text("ORC,weight\ngrom,7\n")
@@ -400,14 +420,6 @@ def test_a_struct_with_missing_parents_and_a_column_of_that_very_name(tmp_path):
     pq.write_table(pa.table({"v": [[{"b": 1}]]}), path)
     with pytest.raises(CommandError, match="is one value per row"):
         read_parquet(path, key="v.b")
-
-
-def test_the_folders_names_are_columns():
-    _, rows = read_parquet(FILES / "08/by_day", key="customer", time="day")
-    assert {row["at_us"] for row in rows} == {1_704_067_200_000_000, 1_704_153_600_000_000}
-    spec, rows = read_parquet(FILES / "08/by_day", key="day")
-    assert set(keys(rows)) == {"2024-01-01", "2024-01-02"}
-    assert [column["name"] for column in source_preview(spec)["columns"]] == ["customer", "day"]
 
 
 @pytest.mark.parametrize("kind", [pa.float64(), pa.float32(), pa.decimal128(12, 2)])

@@ -132,18 +132,20 @@ def test_lines_read_at_once_are_the_lines_read_one_by_one(odd, place, newline, e
     content = newline.join(lines).encode() + (b'\n{"k":"' + raw + b'"}' if raw else b"")
     content += newline.encode() if ends else b""
     paths = {"k": ("k",), "t": ("t",), "p.q": ("p", "q")}
-    exact = ExactReader(spec, paths)
+    exact = ExactReader(spec, paths, {})
     split = content.split(b"\n")
     expected = exact.lines(split if split[-1] else split[:-1], 5).to_pylist()
-    found = [row for batch in FastReader(spec, paths, exact).batches(content, 5) for row in batch.to_pylist()]
+    found = [
+        row for batch in FastReader(spec, paths, {}, exact).batches(content, 5) for row in batch.to_pylist()
+    ]
     assert found == expected
 
 
 def test_plain_lines_are_read_at_once(monkeypatch):
     spec, paths = {"key": "k", "time": "t"}, {"k": ("k",), "t": ("t",)}
-    exact = ExactReader(spec, paths)
+    exact = ExactReader(spec, paths, {})
     monkeypatch.setattr(exact, "batch", None)
-    [batch] = FastReader(spec, paths, exact).batches((PLAIN + "\n").encode() * 1_000, 1)
+    [batch] = FastReader(spec, paths, {}, exact).batches((PLAIN + "\n").encode() * 1_000, 1)
     assert batch.num_rows == 1_000
 
 

@@ -19,6 +19,7 @@ from broker_core.events import Json
 from broker_core.pipeline.sources.csv_head import column_and_nulls, csv_header, skipped
 from broker_core.pipeline.sources.dialect import Dialect
 from broker_core.pipeline.sources.files import ROW_BYTES_MAX, Part, PartReader
+from broker_core.pipeline.sources.folder_columns import FolderColumns, folder_values, in_every_row
 from broker_core.pipeline.sources.rows import (
     FINE_ROW,
     LONG_ROW,
@@ -42,20 +43,21 @@ _PROBLEMS = np.array([FINE_ROW, code_of(OPEN_QUOTE), code_of(TEXT_BEHIND_QUOTE)]
 def csv_part(spec: Json, columns: Sequence[str], part: Part) -> Iterator[pa.RecordBatch]:
     """The rows of a part, in order.
 
-    columns: of files without a header. A file with one goes by its own, in whatever order. Raises
-    SourceFailed for one that lacks a column.
+    columns: of files without a header. A file with one goes by its own, in whatever order; what it lacks its folder's name
+    may say. Raises SourceFailed for one that lacks a column.
     """
     dialect = Dialect.of(spec)
     path = Path(part.path)
+    folder = folder_values(spec, path)
     own = csv_header(path, dialect) if dialect.header or part.start == 0 else None
     if dialect.header:
         if own is None:
             return
         for name in wanted_columns(spec).values():
-            ensure_column(path, own, name)
+            ensure_column(path, [*own, *folder], name)
         columns = own
-    places = {name: list(columns).index(name) for name in wanted_columns(spec).values()}
-    made = _Maker(spec, dialect, places, len(columns))
+    places = {name: list(columns).index(name) for name in wanted_columns(spec).values() if name in columns}
+    made = _Maker(spec, dialect, places, len(columns), folder)
     wanted = np.array(list(places.values()), dtype=np.int64)
     skips_header = dialect.header and part.start == 0
     spans, kinds, rows = new_tables(BATCH_ROWS, len(wanted))
@@ -85,8 +87,11 @@ def csv_part(spec: Json, columns: Sequence[str], part: Part) -> Iterator[pa.Reco
 class _Maker:
     """Makes batches of scanned rows."""
 
-    def __init__(self, spec: Json, dialect: Dialect, places: dict[str, int], columns: int) -> None:
+    def __init__(
+        self, spec: Json, dialect: Dialect, places: dict[str, int], columns: int, folder: FolderColumns
+    ) -> None:
         self._spec, self._dialect, self._places, self._columns = spec, dialect, places, columns
+        self._folder = folder
         self._slots = {name: index for index, name in enumerate(places)}
 
     def batch(self, content: bytes, data: Any, spans: Any, kinds: Any, rows: Any) -> pa.RecordBatch:
@@ -95,24 +100,25 @@ class _Maker:
         is_bad = (codes != FINE_ROW) & (codes != code_of(SHORT_ROW)) & (codes != code_of(LONG_ROW))
         spans[is_bad], kinds[is_bad] = 0, 0
 
-        def column(name: str | None) -> pa.Array | None:
-            slot = self._slots.get(name or "")
-            return (
-                None
-                if slot is None
-                else column_and_nulls(data, spans[:, slot], kinds[:, slot], self._dialect)[0]
-            )
+        def column(name: str | None) -> tuple[pa.Array | None, Any]:
+            """The column, and where a null word stands in it."""
+            if not name:
+                return None, None
+            slot = self._slots.get(name)
+            if slot is None:
+                return in_every_row(self._folder[name], len(rows)), np.zeros(len(rows), np.bool_)
+            return column_and_nulls(data, spans[:, slot], kinds[:, slot], self._dialect)
 
-        slot = self._slots[self._spec["key"]]
-        keys, is_word = column_and_nulls(data, spans[:, slot], kinds[:, slot], self._dialect)
+        keys, is_word = column(self._spec["key"])
         codes[(codes == FINE_ROW) & is_word] = code_of(NULL_WORD)
-        payload = column(self._spec.get("payload"))
+        payload, _ = column(self._spec.get("payload"))
         payload_bytes = (
             None
             if payload is None
             else np.diff(np.frombuffer(payload.buffers()[1], np.int32, len(rows) + 1)).astype(np.int64)
         )
-        made = Columns(keys, column(self._spec.get("time")), column(self._spec.get("size")), payload_bytes)
+        times, sizes = (column(self._spec.get(field))[0] for field in ("time", "size"))
+        made = Columns(keys, times, sizes, payload_bytes)
         return rows_batch(
             made, rows[:, 2].copy(), codes, lambda place: content[rows[place, 0] : rows[place, 1]],
             self._spec.get("time_format"),
@@ -124,7 +130,7 @@ class _Maker:
         uneven = (codes == FINE_ROW) & (fields != self._columns)
         if not uneven.any():
             return codes
-        codes[uneven & (fields <= self._places[self._spec["key"]])] = code_of(WRONG_COLUMNS)
+        codes[uneven & (fields <= self._places.get(self._spec["key"], -1))] = code_of(WRONG_COLUMNS)
         codes[uneven & (codes == FINE_ROW) & (fields < self._columns)] = code_of(SHORT_ROW)
         for place in np.flatnonzero(uneven & (fields > self._columns)).tolist():
             if not self._ends_empty(data, rows[place]):

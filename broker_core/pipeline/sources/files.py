@@ -15,7 +15,7 @@ from typing import IO
 
 from broker_core.errors import CommandError, Names
 from broker_core.pipeline.sources.encodings import BOM, UTF16_MARKS
-from broker_core.pipeline.sources.kinds import refusal
+from broker_core.pipeline.sources.kinds import ensure_none_refused
 from broker_core.pipeline.sources.rows import SourceFailed
 from broker_core.pipeline.sources.unpacked import (
     PACKED,
@@ -24,7 +24,7 @@ from broker_core.pipeline.sources.unpacked import (
     open_bytes,
     packing_of,
 )
-from broker_core.real_files import files_below, open_file
+from broker_core.real_files import files_below
 
 PART_BYTES = 32 << 20
 BLOCK_BYTES = 4 << 20
@@ -58,13 +58,14 @@ def source_files(kind: str, path: Path) -> list[Path]:
     ones, empty ones and links that lead out of the folder are left out.
 
     Raises CommandError at source.path: nothing there, not readable, empty, a folder without a file of the
-    kind, or a first file of a format that no source reads.
+    kind, or a file of a format that no source reads.
     """
     try:
         if path.is_dir():
             inside = [file for file in files_below(path.resolve()) if not file.name.startswith((".", "_"))]
             files = [file for file in inside if file.name.lower().endswith(ENDINGS[kind])]
             if not files:
+                ensure_none_refused(inside, is_alone=False)
                 raise CommandError(
                     "source.path",
                     "the folder holds no {kind} file; a name ends in {endings}",
@@ -78,10 +79,7 @@ def source_files(kind: str, path: Path) -> list[Path]:
             raise CommandError("source.path", "there is no such file")
         if not files:
             raise CommandError("source.path", "the file is empty")
-        for file in files:
-            open_file(file).close()
-        if said := refusal(files[0]):
-            raise CommandError("source.path", said)
+        ensure_none_refused(files, is_alone=not path.is_dir())
     except OSError as error:
         raise CommandError(
             "source.path", "cannot be read: {reason}", reason=error.strerror or type(error).__name__

@@ -16,8 +16,9 @@ from broker_core.pipeline.sources.csv_head import csv_columns
 from broker_core.pipeline.sources.csv_rows import csv_part
 from broker_core.pipeline.sources.dialect import FIELDS, Dialect
 from broker_core.pipeline.sources.files import Part
+from broker_core.pipeline.sources.folder_columns import folder_values
 from broker_core.pipeline.sources.jsonl_rows import jsonl_part
-from broker_core.pipeline.sources.parquet_columns import ensure_parquet_column, folder_values, type_of
+from broker_core.pipeline.sources.parquet_columns import ensure_parquet_column, type_of
 from broker_core.pipeline.sources.parquet_rows import parquet_part, parquet_parts, parquet_schema
 from broker_core.pipeline.sources.times import DAY_FIRST, EXCEL, FORMATS, MONTH_FIRST, parse_times, time_us
 

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from broker_core.events import Json
+from broker_core.pipeline.sources.folder_columns import FolderColumns, in_every_row
 from broker_core.pipeline.sources.json_paths import FieldPath, plain_numbers, step_decoder
 from broker_core.pipeline.sources.rows import (
     BAD_JSON,
@@ -30,10 +31,10 @@ class _InArray(ValueError):
 
 
 class ExactReader:
-    """paths: name of a column -> its path into an object."""
+    """paths: name of a column -> its path into an object. folder: columns that the folder's name says."""
 
-    def __init__(self, spec: Json, paths: dict[str, FieldPath]) -> None:
-        self._spec, self._paths = spec, paths
+    def __init__(self, spec: Json, paths: dict[str, FieldPath], folder: FolderColumns) -> None:
+        self._spec, self._paths, self._folder = spec, paths, folder
         firsts = list(dict.fromkeys(path[0] for path in paths.values()))
         fields: list[Any] = [
             (f"f{index}", msgspec.Raw | msgspec.UnsetType, msgspec.UNSET) for index in range(len(firsts))
@@ -81,6 +82,7 @@ class ExactReader:
                 column[place] = None
         spec = self._spec
         arrays = dict(zip(self._paths, (pa.array(column, pa.binary()) for column in values), strict=True))
+        arrays |= {name: in_every_row(value, count) for name, value in self._folder.items()}
         payload = arrays[spec["payload"]] if spec.get("payload") else None
         payload_bytes = (
             None

@@ -10,7 +10,7 @@ same answers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +23,10 @@ from broker_core.events import Json
 from broker_core.pipeline.sources.dialect import Dialect
 from broker_core.pipeline.sources.encodings import CP1252, UTF_8
 from broker_core.pipeline.sources.files import Block, Part, PartReader
+from broker_core.pipeline.sources.folder_columns import FolderColumns, folder_values, in_every_row
 from broker_core.pipeline.sources.json_exact import ExactReader
 from broker_core.pipeline.sources.json_layout import LINES, VALUES
-from broker_core.pipeline.sources.json_paths import columns_in, head_objects, json_paths
+from broker_core.pipeline.sources.json_paths import FieldPath, columns_in, head_objects, json_paths
 from broker_core.pipeline.sources.json_values import split_values
 from broker_core.pipeline.sources.rows import Columns, rows_batch, wanted_columns
 
@@ -45,9 +46,10 @@ def jsonl_part(spec: Json, part: Part) -> Iterator[pa.RecordBatch]:
     """The rows of a part, in order; blank lines are none."""
     encoding, layout = spec.get("encoding", UTF_8), spec.get("layout", LINES)
     names = list(dict.fromkeys(wanted_columns(spec).values()))
-    paths = json_paths(Path(part.path), names, encoding, layout)
-    exact = ExactReader(spec, paths)
-    fast = FastReader(spec, paths, exact) if layout == LINES else None
+    folder = _folder_values(spec, Path(part.path), names)
+    paths = json_paths(Path(part.path), [name for name in names if name not in folder], encoding, layout)
+    exact = ExactReader(spec, paths, folder)
+    fast = FastReader(spec, paths, folder, exact) if layout == LINES else None
     reader = PartReader(part, encoding=encoding)
     for block in reader.blocks():
         if layout == VALUES:
@@ -66,6 +68,13 @@ def jsonl_part(spec: Json, part: Part) -> Iterator[pa.RecordBatch]:
             yield from fast.batches(content, block.line)
         else:
             yield exact.lines(_decoded(content.split(b"\n"), encoding), block.line)
+
+
+def _folder_values(spec: Json, path: Path, names: Sequence[str]) -> FolderColumns:
+    """Those of the wanted columns that the folder's name says, and no object in sight."""
+    folder = {name: value for name, value in folder_values(spec, path).items() if name in names}
+    own = jsonl_columns(path, spec.get("encoding", UTF_8), spec.get("layout", LINES)) if folder else []
+    return {name: value for name, value in folder.items() if name not in own}
 
 
 def _decoded(values: list[bytes], encoding: str) -> list[bytes]:
@@ -90,8 +99,10 @@ def lines_end(block: Block) -> int:
 class FastReader:
     """Reads many lines at once with Arrow, where each wanted field is a text in all of them, or a whole number in all."""
 
-    def __init__(self, spec: Json, paths: dict[str, tuple[str, ...]], exact: ExactReader) -> None:
-        self._spec, self._paths, self._exact = spec, paths, exact
+    def __init__(
+        self, spec: Json, paths: dict[str, FieldPath], folder: FolderColumns, exact: ExactReader
+    ) -> None:
+        self._spec, self._paths, self._folder, self._exact = spec, paths, folder, exact
         self._options: pj.ParseOptions | None = None
         self._is_tried = True
 
@@ -170,6 +181,7 @@ class FastReader:
             # As a number -0 is 0, as a text it is not.
             if pa.types.is_integer(column.type) and b"-0" in content and pc.any(pc.equal(column, 0)).as_py():
                 return None
+        fields |= {name: in_every_row(value, count) for name, value in self._folder.items()}
         return self._rows(fields, content, first_line, count)
 
     def _rows(self, fields: dict[str, Any], content: bytes, first_line: int, count: int) -> pa.RecordBatch:
@@ -221,4 +233,6 @@ def _field(table: pa.Table, path: tuple[str, ...]) -> pa.Array:
 
 
 def _as_bytes(column: pa.Array) -> pa.Array:
+    if pa.types.is_binary(column.type):
+        return column
     return pc.cast(column if pa.types.is_string(column.type) else pc.cast(column, pa.string()), pa.binary())

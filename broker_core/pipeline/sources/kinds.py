@@ -2,9 +2,11 @@
 
 import codecs
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from broker_core.errors import CommandError, SentenceError
 from broker_core.pipeline.sources.encodings import in_utf_8
 from broker_core.pipeline.sources.json_layout import layout_of
 from broker_core.pipeline.sources.unpacked import UNPACK_ERRORS, ZIP_MARK, open_bytes, packing_in
@@ -40,6 +42,9 @@ _REFUSED = {
     b"SQLite format 3": "is an SQLite database: export the table as CSV",
 }
 """First bytes of files that no source reads -> what they are, and what to do."""
+REFUSALS = tuple(dict.fromkeys((*_REFUSED.values(), ORC)))
+_MARKS = (ZIP_MARK, ORC_MAGIC, *_REFUSED)
+_MARK_BYTES = max(map(len, _MARKS))
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _SEGMENT = re.compile(r"\d{20}\.log")
 
@@ -77,7 +82,22 @@ def sniff(path: Path, name: str) -> FileKind | None:
 
 def refusal(path: Path) -> str | None:
     """What a file is that no source reads, and what to do, as a sentence; None where nothing is known of it."""
+    with open_file(path) as file:
+        if not file.read(_MARK_BYTES).startswith(_MARKS):
+            return None
     return _refusal(*_ends(path))
+
+
+def ensure_none_refused(files: Sequence[Path], *, is_alone: bool) -> None:
+    """Raise CommandError at source.path for the first file that no source reads, with its name unless it is alone."""
+    for file in files:
+        if said := refusal(file):
+            sentence = SentenceError(said)
+            raise (
+                CommandError("source.path", said)
+                if is_alone
+                else CommandError("source.path", "{name} {reason}", name=file.name, reason=sentence)
+            )
 
 
 def _ends(path: Path) -> tuple[bytes, bytes]:

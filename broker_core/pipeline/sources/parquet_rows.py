@@ -14,7 +14,8 @@ import pyarrow.parquet as pq
 from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.pipeline.sources.files import Part
-from broker_core.pipeline.sources.parquet_columns import ensure_parquet_column, folder_values, values_of
+from broker_core.pipeline.sources.folder_columns import folder_values
+from broker_core.pipeline.sources.parquet_columns import ensure_parquet_column, values_of
 from broker_core.pipeline.sources.rows import Columns, SourceFailed, rows_batch, wanted_columns
 from broker_core.real_files import open_file
 

@@ -28,12 +28,12 @@ from broker_core.pipeline.sources.csv_head import (
 from broker_core.pipeline.sources.dialect import Dialect, dialect_check
 from broker_core.pipeline.sources.encodings import CP1252
 from broker_core.pipeline.sources.files import FIRST_ROW_TOO_LONG, head_of, source_files
+from broker_core.pipeline.sources.folder_columns import folder_values
 from broker_core.pipeline.sources.generated import lab_part, lab_workload, made_up_part
 from broker_core.pipeline.sources.json_paths import columns_in, flat, plain_numbers
 from broker_core.pipeline.sources.json_values import objects_in
 from broker_core.pipeline.sources.kafka_log_folders import partition_folders
 from broker_core.pipeline.sources.key_choice import ROWS_LOOKED_AT, column_use, key_proposed
-from broker_core.pipeline.sources.parquet_columns import folder_values
 from broker_core.pipeline.sources.parquet_rows import parquet_schema
 from broker_core.pipeline.sources.text_kernels import FINE
 from broker_core.real_files import open_file
@@ -67,7 +67,7 @@ def source_preview(spec: Json, rows: int = 20) -> Json:
         read_as = file_settings(kind, files[0], dialect_check(spec, SETTINGS[kind]))
         spec = spec | read_as
         show = {"csv": _csv, "jsonl": _jsonl, "parquet": _parquet}[kind]
-        columns, shown, bad = show(files[0], spec, rows)
+        columns, shown, bad = _with_folder(spec, files[0], show(files[0], spec, rows))
         if kind == "csv":
             csv_ensure_rows(files, Dialect.of(spec))
         size = sum(file.stat().st_size for file in files)
@@ -96,6 +96,18 @@ def source_preview(spec: Json, rows: int = 20) -> Json:
 
 
 Shown = tuple[list[Json], list[list[str | None]], int]
+
+
+def _with_folder(spec: Json, path: Path, made: Shown) -> Shown:
+    """With the columns that the folder's name says; whether they may be a key the first file does not tell."""
+    columns, shown, bad = made
+    own = {column["name"] for column in columns}
+    folder = {name: value for name, value in folder_values(spec, path).items() if name not in own}
+    kinds = {
+        name: "string" if spec["kind"] == "parquet" else _type_of([value]) for name, value in folder.items()
+    }
+    more = [{"name": name, "type": kind} for name, kind in kinds.items()]
+    return [*columns, *more], [[*row, *map(_text, folder.values())] for row in shown], bad
 
 
 def _csv(path: Path, spec: Json, rows: int) -> Shown:
@@ -143,7 +155,6 @@ def _jsonl(path: Path, spec: Json, rows: int) -> Shown:
 
 def _parquet(path: Path, spec: Json, rows: int) -> Shown:
     schema = parquet_schema(path)
-    folder = folder_values(spec, path)
     try:
         with open_file(path) as content, pq.ParquetFile(content) as file:
             first = next(file.iter_batches(rows), None)
@@ -173,8 +184,6 @@ def _parquet(path: Path, spec: Json, rows: int) -> Shown:
                 values = flat.column(column["name"]).to_pylist()
                 column["use"] = column_use([_cell(value) for value in values])
     cells = [column.to_pylist() for column in shown.columns]
-    columns += [{"name": name, "type": "string"} for name in folder]
-    cells += [[value] * shown.num_rows for value in folder.values()]
     return columns, [[_text(_cell(column[row])) for column in cells] for row in range(shown.num_rows)], 0
 
 

@@ -17,11 +17,12 @@ from broker_core.pipeline.sources.csv_head import csv_columns, csv_ensure_rows, 
 from broker_core.pipeline.sources.dialect import FIELDS, Dialect, dialect_check
 from broker_core.pipeline.sources.files import FILES_LOOKED_AT_MAX, ensure_text, source_files
 from broker_core.pipeline.sources.first_values import first_values, time_format_check, time_format_of
+from broker_core.pipeline.sources.folder_columns import folder_values
 from broker_core.pipeline.sources.generated import EXPONENT_MAX, KEYS_MAX, RECORDS_MAX, lab_workload
 from broker_core.pipeline.sources.json_paths import ensure_no_array, head_objects
 from broker_core.pipeline.sources.jsonl_rows import jsonl_columns
 from broker_core.pipeline.sources.kafka_log_folders import partition_folders
-from broker_core.pipeline.sources.parquet_columns import columns_of, ensure_parquet_column, folder_values
+from broker_core.pipeline.sources.parquet_columns import columns_of, ensure_parquet_column
 from broker_core.pipeline.sources.parquet_rows import parquet_schema
 from broker_core.pipeline.sources.recognise import recognised
 from broker_core.pipeline.sources.rows import (
@@ -53,13 +54,13 @@ def source_check(raw: object) -> Json:
 
 
 def file_columns(spec: Json, first: Path) -> list[str]:
-    """The columns that a csv, jsonl or parquet source offers: those of its first file."""
+    """The columns that the first file of a csv, jsonl or parquet source has; of JSON without an object in sight none."""
     match spec["kind"]:
         case "csv":
             return csv_columns(first, Dialect.of(spec))
         case "jsonl":
             return jsonl_columns(first, spec["encoding"], spec["layout"])
-    return columns_of(parquet_schema(first), folder_values(spec, first))
+    return columns_of(parquet_schema(first))
 
 
 def _file(kind: str, raw: Json) -> Json:
@@ -71,7 +72,8 @@ def _file(kind: str, raw: Json) -> Json:
     spec |= file_settings(kind, first, given)
     if spec.get("key_separator") and raw.get("key") is None:
         raw = raw | {"key": "key"}
-    columns = file_columns(spec, first)
+    own = file_columns(spec, first)
+    columns = [*own, *folder_values(spec, first)]
     for field in FILE_FIELDS:
         name = raw.get(field)
         if name is None and field != "key":
@@ -85,7 +87,7 @@ def _file(kind: str, raw: Json) -> Json:
             )
         # JSON lines may leave fields out, and a first megabyte without any object says nothing about the
         # rest.
-        if name not in columns and (kind != "jsonl" or columns):
+        if name not in columns and (kind != "jsonl" or own):
             if kind == "parquet":
                 with _told_at(field, is_alone=True):
                     ensure_parquet_column(first, parquet_schema(first), name, folder_values(spec, first))
@@ -118,6 +120,7 @@ def file_settings(kind: str, first: Path, given: Json) -> Json:
 def _ensure_file(spec: Json, path: Path, *, is_alone: bool) -> None:
     """Refuse a file that lacks what the source names, or holds what no column of it may."""
     columns: list[str] | None = None
+    folder = folder_values(spec, path)
     with _told_at("path", is_alone=is_alone):
         if spec["kind"] == "csv":
             columns = csv_header(path, Dialect.of(spec))
@@ -127,9 +130,9 @@ def _ensure_file(spec: Json, path: Path, *, is_alone: bool) -> None:
     for field, name in wanted_columns(spec).items():
         with _told_at(field, is_alone=is_alone):
             if schema is not None:
-                ensure_parquet_column(path, schema, name, folder_values(spec, path))
+                ensure_parquet_column(path, schema, name, folder)
             elif columns is not None:
-                ensure_column(path, columns, name)
+                ensure_column(path, [*columns, *folder], name)
 
 
 @contextmanager
