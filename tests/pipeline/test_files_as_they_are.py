@@ -105,6 +105,35 @@ def test_a_tab_has_a_name(name):
     assert read("05/tabs.csv", delimiter=name)[0]["delimiter"] == "\t"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "id,customer,amount\n1;alice;3\n2;bob;4\n",
+        "id,customer,amount\n1;alice;3,50\n2;bob;4,50\n",
+        'id;"customer";amount\n1\talice\tx\n2\tbob\ty\n',
+        "id|customer|amount\n1,alice,\n2,bob,\n",
+    ],
+)
+def test_a_header_may_separate_its_names_otherwise_than_the_rows(tmp_path, text):
+    path = tmp_path / "a.csv"
+    path.write_text(text)
+    spec, rows = read(path)
+    assert (csv_columns(path, Dialect.of(spec)), keys(rows)) == (
+        ["id", "customer", "amount"],
+        ["alice", "bob"],
+    )
+    assert {row["reason"] for row in rows} == {None}
+    shown = source_preview({"kind": "csv", "path": str(path)})
+    assert [column["name"] for column in shown["columns"]] == ["id", "customer", "amount"]
+
+
+def test_a_decimal_comma_is_no_delimiter_of_a_ragged_file(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("amount;customer\n" + "1,5;alice\n" * 6 + "2,5\n" * 4)
+    spec, rows = read(path)
+    assert (spec["delimiter"], keys(rows).count("alice")) == (";", 6)
+
+
 def test_what_a_request_says_stays():
     spec, _ = read("05/semicolon.csv", delimiter=",", key="1", header=False)
     assert (spec["delimiter"], spec["header"]) == (",", False)

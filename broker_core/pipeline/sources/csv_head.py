@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from broker_core.errors import CommandError
-from broker_core.pipeline.sources.dialect import Dialect
+from broker_core.pipeline.sources.dialect import DELIMITERS, Dialect
 from broker_core.pipeline.sources.files import (
     FILES_LOOKED_AT_MAX,
     FIRST_ROW_TOO_LONG,
@@ -160,12 +160,28 @@ def first_row(head: bytes, dialect: Dialect, *, is_whole: bool = True) -> list[b
     count = min(head.count(dialect.delimiter.encode()) + 1, COLUMNS_MAX)
     if dialect.key_separator:
         count = min(count, len(_STAMPS) + 2)
-    found = scan_head(head, dialect, 1, count, is_final=is_whole)
+    found = scan_head(head, dialect, 2, count, is_final=is_whole)
     if not len(found.rows):
         return None
     if dialect.header:
         _refuse_returns(head[found.rows[0, 0] : found.rows[0, 1]])
+        below = int(found.rows[1, 3]) if len(found.rows) > 1 else 1
+        if (names := other_header(head, found, dialect, below)) is not None:
+            return names
     return [value or b"" for value in found.values(0)]
+
+
+def other_header(head: bytes, found: Scanned, dialect: Dialect, below: int) -> list[bytes] | None:
+    """The names of a header that separates them otherwise than the rows below it do their fields; None for one that does
+    not. below: how many fields a row has."""
+    start, end, _, fields, _ = found.rows[0].tolist()
+    if fields != 1 or not 1 < below <= COLUMNS_MAX:
+        return None
+    for mark in DELIMITERS:
+        cut = scan_head(head[start:end], replace(dialect, delimiter=mark, skip=0, comment=""), 1, below)
+        if mark != dialect.delimiter and len(cut.rows) and cut.rows[0, 3] == below:
+            return [value or b"" for value in cut.values(0)]
+    return None
 
 
 def _refuse_returns(row: bytes) -> None:

@@ -32,6 +32,8 @@ from broker_core.pipeline.sources.json_layout import LAYOUTS
 from broker_core.pipeline.sources.text_kernels import MARKS, NO_MARK
 
 QUOTE = ord('"')
+DELIMITERS = (",", ";", "\t", "|")
+"""Those that are recognised."""
 NULL_WORDS = ("NULL", "\\N", "NA")
 SKIP_MAX = 10_000
 NULLS_MAX, NULL_BYTES_MAX = 20, 32

@@ -5,7 +5,8 @@ prints. What a request says stays; only the rest is looked for.
     sep=;          Excel's first line names the delimiter
     key_separator  every line is a word, a tab and JSON: kcat, kafka-console-consumer
     comment        the first lines begin with #, and are no header
-    delimiter      the one that cuts the most rows, the first among them, into as many fields
+    delimiter      the one that cuts the most rows, the first among them, into as many fields; a header may separate its
+                   names otherwise
     escape         backslashes before quotes leave fewer broken rows than doubled quotes do
     header         no cell of the first row is a number or a date, and none of them repeats below
 
@@ -21,21 +22,21 @@ from pathlib import Path
 import msgspec
 
 from broker_core.events import Json
-from broker_core.pipeline.sources.csv_head import key_value_columns, scan_head
-from broker_core.pipeline.sources.dialect import NULL_WORDS, Dialect
+from broker_core.pipeline.sources.csv_head import key_value_columns, other_header, scan_head
+from broker_core.pipeline.sources.dialect import DELIMITERS, NULL_WORDS, Dialect
 from broker_core.pipeline.sources.encodings import BOM, WIDE, encoding_of
 from broker_core.pipeline.sources.files import raw_head
 from broker_core.pipeline.sources.json_layout import LINES, layout_of
 from broker_core.pipeline.sources.text_kernels import FINE
 from broker_core.pipeline.sources.times import time_us
 
-DELIMITERS = (",", ";", "\t", "|")
 HEAD_BYTES = 256 << 10
 ROWS = 200
 COLUMNS_MAX = 500
 CONSOLE_NULL = "null"
 """What Kafka's console consumer prints for no key."""
 _SEP = re.compile(rb'"?sep=(.)"?\r?(?:\n|$)', re.IGNORECASE)
+_TWO = 2
 _NUMBER = re.compile(rb"[-+]?\d+([.,]\d+)?")
 
 
@@ -124,16 +125,23 @@ def _best(head: bytes, found: Json) -> Json:
     return max(ways, key=lambda way: _fit(head, Dialect.of(found | way)))
 
 
-def _fit(head: bytes, dialect: Dialect) -> tuple[bool, int]:
-    """How well a way of reading fits: whether there is more than one column at all, and how many rows are whole and have
-    as many fields as most."""
+def _fit(head: bytes, dialect: Dialect) -> tuple[int, int]:
+    """How well a way of reading fits: whether there is more than one column at all, and as many names in the first row
+    as fields in most; and how many rows are whole and have as many fields as most."""
     scanned = scan_head(head, dialect, ROWS, 1, is_final=len(head) < HEAD_BYTES // 2)
     if not len(scanned.rows):
-        return False, 0
+        return 0, 0
     fields, problems = scanned.rows[:, 3].tolist(), scanned.rows[:, 4].tolist()
     whole = [count for count, problem in zip(fields, problems, strict=True) if problem == FINE]
     usual = Counter(whole).most_common(1)[0][0] if whole else 0
-    return fields[0] > 1 and usual > 1, whole.count(usual)
+    alike = whole.count(usual)
+    if usual < _TWO:
+        return 0, alike
+    if fields[0] == usual:
+        return 3, alike
+    if dialect.header and other_header(head, scanned, dialect, usual) is not None:
+        return 2, alike
+    return int(fields[0] > 1), alike
 
 
 def _has_header(head: bytes, dialect: Dialect) -> bool:
