@@ -49,21 +49,26 @@ def test_well_formed_rows_do_not_depend_on_the_cut_and_need_no_single_task(
 
 @settings(deadline=None, max_examples=150)
 @given(
-    st.lists(st.sampled_from(["a", ",", '"', '""', '","', "\\", "\n", "\r\n"]), min_size=1, max_size=40).map(
-        "".join
-    ),
+    st.lists(
+        st.sampled_from(["a", ",", '"', '""', '","', "\\", "\n", "\r\n", "#", '\n#"']),
+        min_size=1,
+        max_size=40,
+    ).map("".join),
     st.integers(1, 20),
     st.sampled_from(["", "\\"]),
+    st.sampled_from(["", "#", ","]),
 )
-@example('a\n"b\nc","d"\n"e"f\n', 3, "")
-@example('\\"\n"\\\\"\n"\\"\n', 2, "\\")
+@example('a\n"b\nc","d"\n"e"f\n', 3, "", "")
+@example('\\"\n"\\\\"\n"\\"\n', 2, "\\", "")
+@example('#,"\na\n"b\n#c"\n#"d,"\n', 2, "", "#")
+@example('a\n#"""""""""\n"b\n"\n', 4, "", "#")
 def test_whatever_the_quotes_do_the_parts_give_the_rows_of_the_whole_file(
-    tmp_path_factory, text, part_bytes, escape
+    tmp_path_factory, text, part_bytes, escape, comment
 ):
     path = tmp_path_factory.mktemp("cut") / "a.csv"
     path.write_bytes(text.encode())
-    parts = cut_parts(path, part_bytes, escape=escape)
-    assert rows(path, parts, escape=escape) == rows(path, [Part(str(path))], escape=escape)
+    how = {"escape": escape, "comment": comment}
+    assert rows(path, cut_parts(path, part_bytes, **how), **how) == rows(path, [Part(str(path))], **how)
 
 
 def test_a_large_file_with_quotes_is_read_in_parts(tmp_path):
@@ -72,6 +77,16 @@ def test_a_large_file_with_quotes_is_read_in_parts(tmp_path):
     parts = cut_parts(path, 4_096)
     assert len(parts) == len(cut([path], 4_096)) > 5
     assert [row["line"] for row in rows(path, parts)] == list(range(1, 2_001, 2))
+
+
+def test_comment_lines_with_quotes_of_their_own_leave_a_file_in_parts(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes(b'# it\'s 5" wide, "so\n' + b'a,"two\n# lines"\n#"\nb,c\n' * 1_000)
+    parts = cut_parts(path, 4_096, comment="#")
+    assert len(parts) == len(cut([path], 4_096)) > 4
+    found = rows(path, parts, comment="#")
+    assert [row["line"] for row in found[:4]] == [2, 5, 6, 9]
+    assert found == rows(path, [Part(str(path))], comment="#") and len(found) == 2_000
 
 
 @pytest.mark.parametrize("text", ['a,"open\n', 'a,"two\nlines"x\n'])

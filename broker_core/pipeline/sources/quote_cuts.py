@@ -7,8 +7,9 @@ true. Only the quotes are visited, so this costs a tenth of reading the rows.
     part 0   outside ─► inside
     part 1   outside ─► inside, or inside ─► outside: the first row begins behind the newline after the closing quote
 
-Where a quote is not closed, or has text behind it in another line, where it began is found by reading on (text_kernels.py):
-such a file is one part. Within a line stray quotes do no harm.
+A comment line's quotes are none, and a part may begin in the middle of one: a state of its own. Where a quote is not
+closed, or has text behind it in another line, where it began is found by reading on (text_kernels.py): such a file is one
+part. Within a line stray quotes do no harm.
 """
 
 from __future__ import annotations
@@ -29,9 +30,9 @@ from broker_core.pipeline.sources.files import Part
 from broker_core.pipeline.sources.text_kernels import NEWLINE, NO_MARK, RETURN
 from broker_core.real_files import open_file
 
-OUTSIDE, INSIDE, BEHIND = 0, 1, 2
-"""How a part begins: between fields, in a quoted one, or with the second quote of a pair inside a quoted one."""
-STATES = (OUTSIDE, INSIDE, BEHIND)
+OUTSIDE, INSIDE, BEHIND, COMMENT = 0, 1, 2, 3
+"""How a part begins: between fields, in a quoted one, with the second quote of a pair inside a quoted one, or in a
+comment line."""
 _BEFORE, _AFTER = 64, 2
 """Bytes beside a part that say what its first and last quotes are."""
 _QUOTE = ord('"')
@@ -65,14 +66,13 @@ def count_part(part: Part, dialect: Dialect | None) -> Counted:
     data = np.frombuffer(content, np.uint8)
     quotes = np.flatnonzero(data[rows_from:end] == _QUOTE) + rows_from
     delimiter, _, escape, comment, _ = dialect.marks()
-    is_plain = comment == NO_MARK
     ways: list[int] = []
-    for state in STATES:
+    for state in (OUTSIDE, INSIDE, BEHIND) if comment == NO_MARK else (OUTSIDE, INSIDE, BEHIND, COMMENT):
         ended, first, is_regular = _walk(
-            data, quotes, state, rows_from, end, part.start == 0, delimiter, escape
+            data, quotes, state, rows_from, end, part.start == 0, delimiter, escape, comment
         )
         before = content.count(b"\n", start, first) if first >= 0 else 0
-        ways += [ended, first + begin if first >= 0 else -1, before, int(is_regular and is_plain)]
+        ways += [ended, first + begin if first >= 0 else -1, before, int(is_regular)]
     return Counted(lines, has_quote, tuple(ways))
 
 
@@ -106,12 +106,20 @@ def _settled(of_file: list[tuple[Part, Counted]]) -> list[Part] | None:
             return None
         made.append(part if part.start == 0 else replace(part, start=first, first_line=line + before))
         line, state = line + count.lines, ended
-    return made if state == OUTSIDE else None
+    return made if state in (OUTSIDE, COMMENT) else None
 
 
 @compiled
 def _walk(
-    data: Any, quotes: Any, state: int, begin: int, end: int, is_first: bool, delimiter: int, escape: int
+    data: Any,
+    quotes: Any,
+    state: int,
+    begin: int,
+    end: int,
+    is_first: bool,
+    delimiter: int,
+    escape: int,
+    comment: int,
 ) -> tuple[int, int, bool]:
     """From quote to quote. quotes: their places in [begin, end). Returns the state at the end, where the first row
     begins, or -1, and whether no quote has text behind it in another line."""
@@ -120,6 +128,11 @@ def _walk(
     outside_from = begin - 1 if begin > 0 else begin
     opened = -1
     number = 0
+    # Which line is a comment is looked for up to `seen`.
+    seen = outside_from
+    is_comment = state == COMMENT or (is_first and begin < end and data[begin] == comment)
+    if state == COMMENT:
+        state = OUTSIDE
     if state == BEHIND:
         if not len(quotes) or quotes[0] != begin:
             return OUTSIDE, -1, False
@@ -129,6 +142,12 @@ def _walk(
         place = quotes[number]
         number += 1
         if state == OUTSIDE:
+            while comment != NO_MARK and seen < place:
+                if data[seen] == NEWLINE:
+                    is_comment = data[seen + 1] == comment
+                seen += 1
+            if is_comment:
+                continue
             is_field = place == begin and is_first
             if place > 0 and (data[place - 1] == delimiter or data[place - 1] == NEWLINE):
                 is_field = True
@@ -154,7 +173,8 @@ def _walk(
             number += 1
             continue
         state = OUTSIDE
-        outside_from = place + 1
+        seen = outside_from = place + 1
+        is_comment = False
         after = place + 1
         if after < stop and data[after] == RETURN and (after + 1 >= stop or data[after + 1] == NEWLINE):
             after += 1
@@ -170,4 +190,11 @@ def _walk(
             if data[position] == NEWLINE:
                 first = position + 1
             position += 1
+        while comment != NO_MARK and seen < end:
+            if data[seen] == NEWLINE:
+                # A line that begins behind the end is the next part's to look at.
+                is_comment = seen + 1 < end and data[seen + 1] == comment
+            seen += 1
+        if is_comment:
+            state = COMMENT
     return state, first, True
