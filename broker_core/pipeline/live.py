@@ -56,6 +56,12 @@ class LiveQuery:
             want(self.chunks)
         return self.query.isActive
 
+    @property
+    def is_counting(self) -> bool:
+        """Whether it has records to count, or is only about to look for some; False where it waits for more."""
+        status = self.query.status
+        return bool(status["isDataAvailable"] or status["message"].startswith("Initializing"))
+
     def exception(self) -> Exception | None:
         """What the query ended by; None while it runs or if it was stopped."""
         return self.query.exception()

@@ -44,6 +44,11 @@ STUDY = {
     "stage.preparing": _("Preparing"),
     "stage.starting_spark": _("Starting Spark: a few seconds, once"),
     "stage.cancelling": _("Cancelling"),
+    "stage.first_window": _("No window yet: Spark is counting the first records."),
+    "stage.no_window": _("No window yet: no new record has come."),
+    "stage.streaming": _("Counting what comes"),
+    "stage.waiting": _("Nothing new since the newest window"),
+    "stage.lab_paused": _("The lab is paused: windows come while it plays."),
     "stage.reading": _("Read the records"),
     "stage.grouping": _("Group them by key"),
     "stage.routing": _("Route the keys through every strategy"),
@@ -356,7 +361,6 @@ STUDY = {
         "At least {late} {late?record|records} came more than ten seconds late and {late?is|are} in no "
         "window."
     ),
-    "live.wait": _("No window has closed yet: the first takes a few seconds of records."),
     "live.throughput": _("Throughput, records a second"),
     "live.lag": _("Lag, records"),
     "live.skew": _("Skew"),
@@ -365,6 +369,8 @@ STUDY = {
     "live.window": _("window"),
     "live.stop": _("Stop the live study"),
     "live.newest": _("newest window {age_us} ago"),
+    "live.behind": _("{behind_s} s behind the lab"),
+    "live.up_to_date": _("up to date with the lab"),
     # Two studies
     "compare.title": _("{a} against {b}"),
     "compare.differs": _("What differs"),

@@ -9,7 +9,9 @@ resumes where it was: a window is sent again at most, and its row is replaced.
 """
 
 import logging
+import math
 import threading
+import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -21,13 +23,17 @@ from django.db import DatabaseError, connection, transaction
 from django.db.models import Max
 from django.utils import timezone
 
+from broker_core.clock import SECOND_US
 from broker_core.events import Json
-from broker_core.pipeline.chunks import want
-from dashboard.models import Study, StudyWindow
+from broker_core.pipeline.chunks import last_second, want
+from dashboard.labs.selectors import lab_snapshot
+from dashboard.labs.services import lab_watched
+from dashboard.models import Lab, Study, StudyWindow
 from dashboard.studies import reasons, writes
 from dashboard.studies.engine import Engine
 from dashboard.studies.job import study_folder
 from dashboard.studies.live_reasons import live_reason
+from dashboard.studies.live_stage import Source, live_stage
 from dashboard.studies.sources import chunks_dir, request_for_pipeline
 
 log = logging.getLogger(__name__)
@@ -35,16 +41,23 @@ log = logging.getLogger(__name__)
 State = Study.State
 CHECKPOINT = "checkpoint-2"
 """Another name when a query's state changes: Spark cannot go on from what another query kept."""
+LOOK_AT_LAB_S = 5.0
 AGAIN_MAX = 3  # times that a passing fault is tried again before the study ends by it
 
 
 @dataclass(slots=True, eq=False)
 class LiveStudy:
-    """One query. query: None while Spark is being opened for it. error: what its start ended by."""
+    """One query. query: None while Spark is being opened for it. error: what its start ended by. newest_us: the end of the
+    newest window; heard_s: when one was last heard of, by the monotonic clock. lab: what is known of the one that it counts;
+    looked_s: since when."""
 
     study: Study
     query: Any = None
     error: Exception | None = None
+    newest_us: int | None = None
+    heard_s: float = 0.0
+    lab: Source | None = None
+    looked_s: float = -math.inf
     stopped: bool = False
     thread: threading.Thread | None = None
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -80,10 +93,8 @@ class LiveStudies:
         return bool(self.running)
 
     def _look_after(self, live: LiveStudy, engine: Engine) -> None:
-        _want_chunks(live.study)
-        orders = writes.study_beat(
-            live.study, {"stage": "streaming" if live.query is not None else "starting_spark"}
-        )
+        _look_at_lab(live)
+        orders = writes.study_beat(live.study, _doing(live, engine))
         if not orders.held:
             self._drop(live)
         elif orders.cancel:
@@ -129,11 +140,46 @@ def _give_back(study: Study) -> None:
     Study.objects.filter(pk=study.pk, epoch=study.epoch, state=State.RUNNING).update(lease_until_ms=0)
 
 
-def _want_chunks(study: Study) -> None:
-    """Ask the lab's worker for its rows of each second; it leaves them as long as it is asked."""
-    source = study.request["source"]
-    if source["kind"] == "lab":
-        want(chunks_dir(source["lab"]))
+def _look_at_lab(live: LiveStudy) -> None:
+    """Ask the lab's worker for its rows of each second, which it leaves as long as it is asked; look at the lab, so that
+    it does not rest as one that nobody watches."""
+    source = live.study.request["source"]
+    if source["kind"] != "lab":
+        return
+    folder = chunks_dir(source["lab"])
+    want(folder)
+    seconds = last_second(folder) + 1
+    is_paused = live.lab.is_paused if live.lab is not None else False
+    if time.monotonic() - live.looked_s >= LOOK_AT_LAB_S:
+        live.looked_s = time.monotonic()
+        is_paused = _watch(source["lab"])
+    live.lab = Source(until_us=seconds * SECOND_US if seconds else None, is_paused=is_paused)
+
+
+def _watch(lab_id: str) -> bool:
+    """Tell the lab that it is watched, waking one that rests but for the site's own. Whether it is paused."""
+    lab = Lab.objects.filter(pk=lab_id).only("slug", "status").first()
+    if lab is None:
+        return False
+    rests = lab.status == Lab.Status.IDLE
+    is_woken = rests and lab.slug is None
+    lab_watched(lab_ids=[lab_id], wake=is_woken)
+    snapshot = lab_snapshot(lab_id=lab_id)
+    return (rests and not is_woken) or (snapshot is not None and not snapshot["view"]["playing"])
+
+
+def _doing(live: LiveStudy, engine: Engine) -> Json:
+    try:
+        return live_stage(
+            live.query,
+            is_spark_open=engine.is_warm,
+            newest_us=live.newest_us,
+            quiet_s=time.monotonic() - live.heard_s,
+            lab=live.lab,
+        )
+    except Exception:  # Spark does not answer: what its query ended by is asked for next
+        log.debug("the query of %s does not say what it does", live.study.pk, exc_info=True)
+        return {"stage": "streaming", "behind_s": None}
 
 
 def _start(live: LiveStudy, engine: Engine) -> None:
@@ -143,7 +189,14 @@ def _start(live: LiveStudy, engine: Engine) -> None:
         checkpoint = study_folder(live.study.pk) / CHECKPOINT
         checkpoint.mkdir(parents=True, exist_ok=True)
         pk, epoch = live.study.pk, live.study.epoch
-        query = engine.stream(request, checkpoint, lambda rows: windows_store(pk, epoch, rows))
+        live.newest_us = _newest_us(pk)
+
+        def on_windows(rows: Sequence[Json]) -> None:
+            windows_store(pk, epoch, rows)
+            live.newest_us = max([live.newest_us or 0, *(row["end_us"] for row in rows)])
+            live.heard_s = time.monotonic()
+
+        query = engine.stream(request, checkpoint, on_windows)
         with live.lock:
             live.query = query
             stopped = live.stopped
@@ -153,6 +206,12 @@ def _start(live: LiveStudy, engine: Engine) -> None:
         live.error = error
     finally:
         connection.close()
+
+
+def _newest_us(study_id: str) -> int | None:
+    """The end of the newest window that it had before its worker died; None for a new one."""
+    newest = StudyWindow.objects.filter(study_id=study_id).order_by("-start_us").first()
+    return None if newest is None else newest.row["end_us"]
 
 
 def _stop(live: LiveStudy) -> None:

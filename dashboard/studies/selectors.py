@@ -74,8 +74,8 @@ def _iso(moment: datetime | None) -> str | None:
 
 
 def study_progress(study: Study) -> Json:
-    """{stage, done, total, rows, rows_per_s, tasks_done, tasks_total, place}; a waiting study has only its
-    place."""
+    """{stage, done, total, rows, rows_per_s, tasks_done, tasks_total, place, behind_s}; a waiting study has only its
+    place, a live one its stage and behind_s (live_stage.py)."""
     nothing = {
         "stage": "queued",
         "done": 0,
@@ -85,6 +85,7 @@ def study_progress(study: Study) -> Json:
         "tasks_done": None,
         "tasks_total": None,
         "place": None,
+        "behind_s": None,
     }
     if study.state != State.QUEUED:
         return {**nothing, "stage": "preparing", **study.progress}

@@ -123,6 +123,7 @@ def study(request: HttpRequest, study_id: str) -> HttpResponse:
     if row.live:
         source = "lab" if row.request["source"]["kind"] == "lab" else "log"
         context["about"] = f"live.about_{source}"
+        context["stage"] = f"stage.{meta['progress']['stage']}"
         context["charts"] = [
             {"measure": measure, "title": f"live.{measure}", "sub": HW_NOTES if measure == "hw_lag" else ""}
             for measure in MEASURES[source]

@@ -293,6 +293,8 @@ def test_a_log_of_the_server_is_found_and_watched_live(form: Page, broker_logs: 
         "() => Number(document.getElementById('main').dataset.windows) >= 5", timeout=SPARK_MS
     )
     expect(form.locator("#hw_lag-none")).to_be_visible()
+    expect(form.locator("#doing")).to_have_text("Nothing new since the newest window")
+    expect(form.locator("#fresh-word")).to_have_text("waiting")
     expect(form.locator("#damaged")).to_have_text(
         "1 batch of the log cannot be read: what it holds is in no window."
     )

@@ -59,12 +59,15 @@ class FakeEngine:
         self.refusal: Exception | None = None
         self.queries: list[FakeQuery] = []
         self.requests: list[dict[str, Any]] = []
+        self.slow: threading.Event | None = None  # what opening it waits for
 
     @property
     def is_warm(self) -> bool:
         return self.opened > 0 and not self.dead
 
     def open(self) -> None:
+        if self.slow is not None:
+            self.slow.wait(WAIT_S)
         if self.refusal is not None:
             raise self.refusal
         self.opened += not self.is_warm
@@ -103,6 +106,7 @@ class FakeQuery:
     def __init__(self, checkpoint: Path, on_windows: Any) -> None:
         self.checkpoint, self.on_windows = checkpoint, on_windows
         self.isActive = True
+        self.is_counting = False
         self.error: Exception | None = None
 
     def stop(self) -> None:

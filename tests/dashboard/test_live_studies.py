@@ -1,6 +1,8 @@
 """The analysis worker's loop on live studies: they stream, go on from their checkpoint, and end with a reason."""
 
 import os
+import threading
+import time
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -8,17 +10,21 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from broker_core.clock import SECOND_US
+from broker_core.pipeline.chunks import chunk_write
 from dashboard.labs.services import lab_open
 from dashboard.leases import wall_ms
-from dashboard.models import Study
-from dashboard.studies import reasons, services
+from dashboard.models import Lab, Study
+from dashboard.studies import live, reasons, services
 from dashboard.studies.live import AGAIN_MAX
+from dashboard.studies.live_stage import QUIET_S
 from dashboard.studies.runner import Runner
 from tests.dashboard.studies import (
     WAIT_S,
     FakeEngine,
     PipelineRefusal,
     State,
+    call,
     finish,
     spark_dies,
     stored,
@@ -41,7 +47,7 @@ def test_live_study_streams_until_nobody_looks(runner: Runner, engine: FakeEngin
     assert runner.turn()
     begun(runner, study)
     runner.turn()
-    assert stored(study).progress == {"stage": "streaming"}
+    assert stored(study).progress == {"stage": "no_window", "behind_s": None}
     query = engine.queries[0]
     query.on_windows(
         [
@@ -65,6 +71,67 @@ def test_live_study_streams_until_nobody_looks(runner: Runner, engine: FakeEngin
     assert not query.isActive and stored(study).state == State.DONE
     query.on_windows([{"start_us": 9, "end_us": 12, "lane": "kafka", "lag": 9}])
     assert study.windows.count() == 2, "a query that was told to stop tells nothing any more"
+
+
+def window(end_us: int) -> dict[str, Any]:
+    return {"start_us": end_us - SECOND_US, "end_us": end_us, "lane": "kafka", "lag": 0}
+
+
+def told(runner: Runner, study: Study) -> tuple[str, int | None]:
+    """What its page says after a turn of the worker."""
+    runner.turn()
+    progress = call("GET", f"/api/studies/{study.pk}/").json()["progress"]
+    return progress["stage"], progress["behind_s"]
+
+
+def test_live_study_of_a_lab_says_what_it_does_and_how_far_behind_it_is(
+    runner: Runner, engine: FakeEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab = lab_open(request={}).lab
+    Lab.objects.filter(pk=lab.pk).update(status=Lab.Status.IDLE, last_watched_at=None)
+    chunks = tmp_path / "chunks" / lab.pk
+    study = waiting(live=True, request={"source": {"kind": "lab", "lab": lab.pk}})
+    engine.slow = threading.Event()
+    assert told(runner, study) == ("starting_spark", None)
+    engine.slow.set()
+    begun(runner, study)
+    lab.refresh_from_db()
+    assert lab.status == Lab.Status.RUNNING and lab.last_watched_at, "a lab that is studied is watched"
+    now_s = [time.monotonic()]
+    monkeypatch.setattr(live.time, "monotonic", lambda: now_s[0])
+    query = engine.queries[0]
+    query.is_counting = True
+    assert told(runner, study) == ("first_window", None)
+    query.is_counting = False
+    assert told(runner, study) == ("no_window", None)
+    chunk_write(chunks, 0, 33, [])
+    query.on_windows([window(2 * SECOND_US), window(1 * SECOND_US)])
+    assert told(runner, study) == ("streaming", 32)
+    now_s[0] += QUIET_S
+    query.is_counting = True
+    assert told(runner, study) == ("streaming", 32), "behind, and still counting"
+    query.on_windows([window(34 * SECOND_US)])
+    query.is_counting = False
+    assert told(runner, study) == ("streaming", 0)
+    now_s[0] += QUIET_S
+    assert told(runner, study) == ("waiting", 0)
+    Lab.objects.filter(pk=lab.pk).update(slug="demo", status=Lab.Status.IDLE)
+    now_s[0] += live.LOOK_AT_LAB_S
+    assert told(runner, study) == ("lab_paused", 0)
+    successor = Runner(FakeEngine())
+    Study.objects.filter(pk=study.pk).update(lease_until_ms=wall_ms() - 1)
+    successor.turn()
+    begun(successor, study)
+    chunk_write(chunks, 34, 40, [])
+    assert told(successor, study) == ("lab_paused", 7), "the next worker knows the windows of the one before"
+
+
+def test_live_study_of_a_log_is_behind_nothing_that_can_be_told(runner: Runner, engine: FakeEngine) -> None:
+    study = waiting_live()
+    runner.turn()
+    begun(runner, study)
+    engine.queries[0].on_windows([window(2 * SECOND_US)])
+    assert told(runner, study) == ("streaming", None)
 
 
 def test_windows_of_a_live_study_are_bounded(runner: Runner, engine: FakeEngine, settings: Any) -> None:

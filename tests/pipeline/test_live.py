@@ -141,7 +141,10 @@ def test_windows_of_a_growing_log_put_its_partitions_together_over_a_restart(spa
     def study(until):
         query = live_start(spark, source, checkpoint=tmp_path / "checkpoint", on_windows=told)
         try:
+            assert query.is_counting, "or about to"
             told.wait(query, until)
+            query.query.processAllAvailable()
+            assert not query.is_counting, "it waits for more"
         finally:
             query.stop()
 

@@ -11,7 +11,7 @@ import { follow, isOver } from "./progress.js";
 import { createTakeCharts } from "./take_charts.js";
 
 const REFRESH_MS = 1000, POLL_MS = 2000, OLD_MS = 5000, KEPT_MAX = 4000;
-const BEFORE = ["queued", "preparing", "starting_spark", "cancelling"];
+const BEHIND_S = 5, SAME_S = 1, PILLS = { queued: "queued", waiting: "queued", lab_paused: "paused" };
 const $ = (id) => document.getElementById(id);
 const notice = createNotice($("notice")), remove = createDelete({ onGone: () => location.assign(page.urls.analyze) });
 // The server draws the charts that this source can fill.
@@ -66,28 +66,30 @@ function showUntold({ starts, lanes, of }) {
   }
 }
 
+function pillOf(age) {
+  if (isOver(study)) return study.state;
+  if (how === "disconnected") return how;
+  const { stage, behind_s: behind } = study.progress;
+  if (PILLS[stage]) return PILLS[stage];
+  if (age === null) return "connecting";
+  return age > OLD_MS || behind > BEHIND_S ? "behind" : "live";
+}
+
+// What the study does, as its worker tells: before the first window in place of the charts, then beside the newest.
 function showState() {
-  const age = heardAt === null ? null : Date.now() - heardAt, isEnded = isOver(study);
-  const state = isEnded
-    ? study.state
-    : how === "disconnected"
-      ? how
-      : study.state === "queued"
-        ? "queued"
-        : age === null
-          ? "connecting"
-          : age > OLD_MS
-            ? "behind"
-            : "live";
-  $("fresh").dataset.state = state;
-  speak($("fresh-word"), `fresh.${state}`);
+  const age = heardAt === null ? null : Date.now() - heardAt, isEnded = isOver(study), pill = pillOf(age);
+  const { stage, behind_s: behind } = study.progress;
+  $("fresh").dataset.state = pill;
+  speak($("fresh-word"), `fresh.${pill}`);
   $("newest").textContent = age === null || isEnded ? "" : say("live.newest", { age_us: Math.round(age / 1000) * 1e6 });
+  $("doing").hidden = isEnded || !rows.length;
+  if (stage !== "streaming" || behind === null) speak($("doing"), `stage.${stage}`);
+  else speak($("doing"), behind > SAME_S ? "live.behind" : "live.up_to_date", "say", { behind_s: behind });
+  $("main").dataset.stage = stage;
   $("stop").hidden = isEnded || !study.mine;
   $("main").querySelector("[data-delete]").hidden = !isEnded || !study.mine;
   $("live-wait").hidden = rows.length > 0 || isEnded;
-  // Until Spark counts, what it waits for; then the first window is only a matter of seconds.
-  const stage = study.progress?.stage;
-  speak($("live-wait"), BEFORE.includes(stage) ? `stage.${stage}` : "live.wait");
+  speak($("live-wait"), `stage.${stage}`);
   $("live-error").hidden = !study.error;
   $("live-error").textContent = study.error ?? "";
 }

@@ -9,6 +9,7 @@ from dashboard.leases import wall_ms
 from dashboard.models import Study
 from dashboard.studies import live, watch
 from tests.dashboard.labs.neighbours import raising
+from tests.dashboard.studies import FakeEngine
 
 pytestmark = pytest.mark.django_db
 
@@ -20,6 +21,7 @@ class Query:
     """A stream that goes on."""
 
     isActive = True
+    is_counting = False
 
     def stop(self) -> None: ...
 
@@ -43,18 +45,18 @@ def test_a_live_study_that_something_is_wrong_with_ends_alone(monkeypatch: pytes
     raising(
         monkeypatch,
         live,
-        "_want_chunks",
-        lambda study: study.pk == broken.pk,
+        "_look_at_lab",
+        lambda live_study: live_study.study.pk == broken.pk,
         OSError(28, "No space left on device"),
     )
     studies = live.LiveStudies("me")
     studies.running = {study.pk: live.LiveStudy(study, query=Query()) for study in (broken, sound)}
-    assert studies.turn(object())  # type: ignore[arg-type]
+    assert studies.turn(FakeEngine())
     states = {study.pk: study.state for study in Study.objects.all()}
     assert states == {broken.pk: Study.State.FAILED, sound.pk: Study.State.RUNNING} and list(
         studies.running
     ) == [sound.pk]
-    assert Study.objects.get(pk=sound.pk).progress == {"stage": "streaming"}
+    assert Study.objects.get(pk=sound.pk).progress["stage"] == "no_window"
 
 
 def test_a_study_that_cannot_be_told_leaves_the_other_watchers_theirs(
