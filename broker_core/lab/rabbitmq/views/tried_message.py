@@ -5,13 +5,12 @@ The page draws it as it is, a row a binding; nothing is published for it, and no
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
 from broker_core.events import Json
 from broker_core.lab.rabbitmq.views.topology import binding_id
 from broker_core.rabbitmq.exchanges import ExchangeType, Explanation
+from broker_core.rabbitmq.exchanges.base import HashMatch, HeaderMatch
 from broker_core.rabbitmq.exchanges.topic_words import words_of
 from broker_core.rabbitmq.properties import Properties
 
@@ -24,34 +23,6 @@ class TriedWord(msgspec.Struct, frozen=True):
     at: int
     width: int
     is_match: bool
-
-
-class TriedHeader(msgspec.Struct, frozen=True):
-    """An argument beside the header of its name. wanted None: any value will do; is_present false: the message has
-    no such header; is_counted false: it begins with "x-" and does not take part."""
-
-    name: str
-    wanted: Any
-    received: Any
-    is_present: bool
-    is_counted: bool
-    is_match: bool
-
-
-class TriedHash(msgspec.Struct, frozen=True):
-    """What a consistent-hash exchange hashes of the message: by "key", "header" or "property", of which name; value None and
-    not is_present: the message has nothing there. bucket: of the message, -1 where there are none; count: of all; first,
-    own: the binding's own."""
-
-    by: str
-    name: str
-    value: Any
-    is_present: bool
-    hash: int
-    bucket: int
-    count: int
-    first: int
-    own: int
 
 
 class TriedBinding(msgspec.Struct, frozen=True):
@@ -68,8 +39,8 @@ class TriedBinding(msgspec.Struct, frozen=True):
     words: tuple[TriedWord, ...] = ()
     left_over: int = 0
     x_match: str = ""
-    pairs: tuple[TriedHeader, ...] = ()
-    hashed: TriedHash | None = None
+    pairs: tuple[HeaderMatch, ...] = ()
+    hashed: HashMatch | None = None
 
 
 class TriedMessage(msgspec.Struct, frozen=True):
@@ -145,6 +116,6 @@ def row_of(source: str, explained: Explanation, is_reached: bool) -> TriedBindin
         words=tuple(words),
         left_over=len(explained.left_over),
         x_match=explained.x_match,
-        pairs=tuple(TriedHeader(*msgspec.structs.astuple(pair)) for pair in explained.pairs),
-        hashed=None if explained.hashed is None else TriedHash(*msgspec.structs.astuple(explained.hashed)),
+        pairs=explained.pairs,
+        hashed=explained.hashed,
     )
