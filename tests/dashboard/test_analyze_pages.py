@@ -15,11 +15,16 @@ from broker_core.lab.limits import DEFAULT_LIMITS
 from broker_core.pipeline.members import CONSUMERS_MAX, DOWN_S_MAX
 from broker_core.pipeline.recommend import WEIGHTS, rank
 from broker_core.pipeline.sources.dialect import SKIP_MAX
+from broker_core.pipeline.sources.encodings import ENCODINGS
 from broker_core.pipeline.sources.generated import EXPONENT_MAX, KEYS_MAX, RECORDS_MAX
+from broker_core.pipeline.sources.json_layout import LAYOUTS
 from broker_core.pipeline.sources.rows import KEPT, REASONS
+from broker_core.pipeline.sources.spec import SETTINGS
+from broker_core.pipeline.sources.times import FORMATS
 from broker_core.pipeline.study_errors import FAULT
 from dashboard import access
 from dashboard.labs import services
+from dashboard.management.commands.study import Command
 from dashboard.models import Study, Upload
 from dashboard.sentences import LANGUAGES, SENTENCES, catalogue
 from dashboard.studies import reasons, selectors
@@ -78,6 +83,17 @@ def test_form_is_drawn_in_both_languages(visitor: Client, language: str, words: 
 @pytest.mark.django_db
 def test_a_new_visitor_gets_the_cookie_that_a_study_belongs_to() -> None:
     assert settings.VISITOR_COOKIE in Client().get("/analyze/").cookies
+
+
+@pytest.mark.django_db
+def test_form_and_command_line_offer_all_that_may_be_said_of_a_file(visitor: Client) -> None:
+    text = visitor.get("/analyze/").content.decode()
+    parser = Command().create_parser("manage.py", "study")
+    said = {action.dest for action in parser._actions}
+    for name in {*SETTINGS["csv"], *SETTINGS["jsonl"], "time_format"}:
+        assert f'data-field="source.{name}"' in text and name in said
+    for choice in (*ENCODINGS, *LAYOUTS, *FORMATS):
+        assert f'<option value="{choice}"' in text
 
 
 @pytest.mark.django_db

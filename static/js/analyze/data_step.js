@@ -6,7 +6,7 @@ import { clearErrors, showErrors } from "../base/field_errors.js";
 import { reasonOf } from "../base/reasons.js";
 import { send } from "../base/requests.js";
 import { el } from "./el.js";
-import { createFileSettings } from "./file_settings.js";
+import { createFileSettings, hasSettings } from "./file_settings.js";
 import { createFolderBrowser } from "./folder_browser.js";
 import { showPreview } from "./preview_table.js";
 import { bytes } from "./sizes.js";
@@ -40,7 +40,8 @@ export function createDataStep(form, { onChange }) {
   function showColumns() {
     const isTable = WITH_COLUMNS.includes(fileKind());
     $("columns").hidden = !isTable;
-    $("csv-options").hidden = fileKind() !== "csv" || !preview;
+    // Also while they are why there is no preview.
+    $("file-options").hidden = !settings.isFilled(fileKind());
     $("time-format").hidden = !isTable;
     if (!isTable || !preview) return;
     const names = preview.columns.map(({ name }) => name);
@@ -90,7 +91,7 @@ export function createDataStep(form, { onChange }) {
 
   function show(answer) {
     preview = answer;
-    settings.fill(answer?.read_as);
+    settings.fill(fileKind(), answer?.read_as);
     $("preview-wait").hidden = true;
     showColumns();
     mark();
@@ -213,7 +214,7 @@ export function createDataStep(form, { onChange }) {
     }
   }
 
-  const written = () => (fileKind() === "csv" ? settings.read() : {});
+  const written = () => (hasSettings(fileKind()) ? settings.read(fileKind()) : {});
 
   function columns() {
     if (!WITH_COLUMNS.includes(fileKind())) return {};
@@ -274,7 +275,7 @@ export function createDataStep(form, { onChange }) {
         $("uploaded-name").textContent = file.name;
       }
       settings.forget();
-      settings.fill(source);
+      settings.fill(source.format ?? source.kind, source);
       elements.time_format.value = source.time_format ?? "";
       if (source.kind === "folder") folder?.reach(source.name, source.topic);
     },

@@ -56,7 +56,8 @@ function mark(control, text) {
   message.className = "bad";
   message.id = `${PREFIX}${(number += 1)}`;
   message.textContent = text;
-  const place = control.closest(HOMES) ?? control;
+  const place = control.closest(HOMES) ?? control, folded = control.closest("details");
+  if (folded) folded.open = true;
   // Above a group, which may be longer than the window; below a single control.
   if (place !== control) place.append(message);
   else if (control.matches(INPUTS)) control.after(message);

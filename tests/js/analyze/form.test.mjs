@@ -82,7 +82,10 @@ test("how a file is written goes from the server into the form and back unchange
     delimiter: ";", header: true, comment: "#", escape: "\\", skip: 1, nulls: ["NULL", "\\N"], encoding: "cp1252",
   };
   const consumed = { key_separator: "\t", skip: 0, nulls: ["null"], encoding: "utf-8" };
-  for (const settings of [csv, consumed]) assert.deepEqual(settingsOf(valuesOf(settings)), settings);
-  assert.deepEqual(settingsOf({ ...valuesOf(csv), nulls: " NULL，none " }).nulls, ["NULL", "none"]);
-  assert.deepEqual(settingsOf({ ...valuesOf(csv), nulls: "" }).nulls, [], "no word means no value");
+  const back = (kind, settings) => settingsOf(kind, valuesOf(kind, settings));
+  for (const settings of [csv, consumed]) assert.deepEqual(back("csv", settings), settings);
+  const json = { layout: "values", encoding: "utf-16-le" };
+  assert.deepEqual(back("jsonl", json), json);
+  assert.deepEqual(settingsOf("csv", { ...valuesOf("csv", csv), nulls: " NULL，none " }).nulls, ["NULL", "none"]);
+  assert.deepEqual(settingsOf("csv", { ...valuesOf("csv", csv), nulls: "" }).nulls, [], "no word means no value");
 });
