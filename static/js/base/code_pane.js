@@ -3,6 +3,7 @@
 
 import { Refusal } from "./commands.js";
 import { setText } from "./dom.js";
+import { whileBusy } from "./pressed.js";
 
 // The elements: source, run, back, words. example: what an empty pane begins with. deploy(source, near): sends it, null
 // for the lane's rule again; fails with a Refusal. state(): {text, isWrong, isOwn} of the rule that holds now.
@@ -17,15 +18,12 @@ export function createCodePane({ source, run, back, words }, { example, deploy, 
 
   async function send(text, near) {
     refuse("");
-    near.setAttribute("aria-busy", "true");
     try {
-      await deploy(text, near);
+      await whileBusy(near, () => deploy(text, near));
     } catch (error) {
       const faults = error instanceof Refusal ? error.fields["args.source"] : null;
       if (faults) refuse([faults].flat().join(" "));
       else onRefused(error, near);
-    } finally {
-      near.removeAttribute("aria-busy");
     }
   }
 

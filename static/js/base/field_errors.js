@@ -5,6 +5,14 @@
 const HOMES = ".field, .choice, .check, li", PREFIX = "error-", INPUTS = "input, select, textarea";
 let number = 0;
 
+// What was typed at a field can be no request. code: of the words that say why.
+export class FieldError extends Error {
+  constructor(field, code) {
+    super(code);
+    this.field = field;
+  }
+}
+
 // -> the texts that found no control. isFocused: the first wrong one gets the focus, as after a press of the button;
 // not while one types.
 export function showErrors(form, fields, { isFocused = true } = {}) {

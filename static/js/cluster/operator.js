@@ -1,9 +1,9 @@
 // An operator's buttons and forms: three of the orders ask something first, in a small form; what the controller would
 // refuse stands at its field.
 
-import { speak } from "../base/chrome.js";
-import { Refusal } from "../base/commands.js";
-import { clearErrors, showErrors } from "../base/field_errors.js";
+import { say, speak } from "../base/chrome.js";
+import { clearErrors } from "../base/field_errors.js";
+import { isAtFields, whileBusy } from "../base/pressed.js";
 import { KEYS, brokersOf, nextWriter, offered, orderOf, settingsOf, whole } from "./operator_orders.js";
 
 const FORMS = ["create_topic", "add_partitions", "reassign"];
@@ -39,9 +39,8 @@ export function createOperator(box, forms, { send, fail, look }) {
   }
 
   async function order(verb, values, near) {
-    near.setAttribute("aria-busy", "true");
     try {
-      await send(orderOf(verb, name, values));
+      await whileBusy(near, () => send(orderOf(verb, name, values)));
       if (verb === "create_topic") look(`${values.topic}-0`);
       if (FORMS.includes(verb)) close(verb);
     } catch (error) {
@@ -50,15 +49,7 @@ export function createOperator(box, forms, { send, fail, look }) {
           folded.querySelector(`[data-field="${CSS.escape(field)}"]`),
         );
       }
-      const isAtField =
-        FORMS.includes(verb) &&
-        error instanceof Refusal &&
-        error.status !== 403 &&
-        Object.keys(error.fields).length &&
-        !showErrors(forms[verb], error.fields).length;
-      if (!isAtField) fail(error, near);
-    } finally {
-      near.removeAttribute("aria-busy");
+      if (!FORMS.includes(verb) || !isAtFields(forms[verb], error, say)) fail(error, near);
     }
   }
 

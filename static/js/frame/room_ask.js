@@ -3,9 +3,9 @@
 //
 //   Predict, or a lesson's frame ─► ask ─► open ─► closed ─► the change is made ─► told
 
+import { createAct } from "../base/act.js";
 import { onLanguage, page, say, speak } from "../base/chrome.js";
 import { setText } from "../base/dom.js";
-import { refusalOf } from "../base/reasons.js";
 import { clock } from "../base/say.js";
 import { laneName } from "../lane/name.js";
 import { answerBars } from "./answer_bars.js";
@@ -21,7 +21,7 @@ const LOOK_MS = 50, STOPPED_WITHIN_MS = 2000;
 // room: as createRoom gives it. current(), send(near, order), notice, past: as createTransport has them. marking: on
 // the picture. goNext(): the lesson goes on; -> whether it does.
 export function createRoomAsk({ room, current, send, notice, past, marking, goNext }) {
-  const card = $("room-ask"), drawHeat = createHeat({ current });
+  const card = $("room-ask"), drawHeat = createHeat({ current }), act = createAct(notice);
   const fold = createFold($("room-fold"), $("room-ask-body"), ["room.fold", "room.unfold"]);
   let drawn = "", number = 0, isMarking = false;
 
@@ -41,19 +41,6 @@ export function createRoomAsk({ room, current, send, notice, past, marking, goNe
   async function ask(near, { change, lane, figure }) {
     const what = change ? { kind: change.kind, consumer: change.consumer } : { next: "1" };
     return act(near, async () => room.ask({ ...what, lane, figure, ...await stopped(near) }));
-  }
-
-  async function act(near, doing) {
-    near.setAttribute("aria-busy", "true");
-    try {
-      await doing();
-      return true;
-    } catch (error) {
-      notice(refusalOf(error), { near });
-      return false;
-    } finally {
-      near.removeAttribute("aria-busy");
-    }
   }
 
   // -- drawing --------------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 //
 //   Set a task ─► the form ─► the room's state ─► a copy of one's own ─► its driver looks ─► done
 
+import { createAct } from "../base/act.js";
 import { onLanguage, page, say, speak } from "../base/chrome.js";
 import { fillSelect, setText } from "../base/dom.js";
 import { clearErrors, clearWhenChanged, showErrors } from "../base/field_errors.js";
@@ -19,18 +20,8 @@ const COMPARISONS = ["is", "is_not", "at_least", "at_most", "more_than", "less_t
 export function createRoomTask({ room, current, notice }) {
   const card = $("room-task"), dialog = $("task-dialog"), form = $("task-form");
   const fold = createFold($("task-fold"), $("task-body"), ["task.fold", "task.unfold"]);
+  const act = createAct(notice);
   let offers = null, drawn = "", number = 0;
-
-  async function act(near, doing) {
-    near.setAttribute("aria-busy", "true");
-    try {
-      await doing();
-    } catch (error) {
-      notice(refusalOf(error), { near });
-    } finally {
-      near.removeAttribute("aria-busy");
-    }
-  }
 
   // -- the card -------------------------------------------------------------------------------------------------------
 

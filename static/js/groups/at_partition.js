@@ -1,8 +1,8 @@
 // The small form about one partition: what the chosen member's program can call, else what an operator can do, and a
 // record or a tombstone that is sent there. Which verbs there are says the server; what it refuses stands at its field.
 
-import { Refusal } from "../base/commands.js";
-import { clearErrors, clearWhenChanged, showErrors } from "../base/field_errors.js";
+import { clearErrors, clearWhenChanged } from "../base/field_errors.js";
+import { isAtFields, whileBusy } from "../base/pressed.js";
 import { createVerbs } from "../lane/verb_buttons.js";
 import { lanesOf } from "./lanes.js";
 
@@ -48,19 +48,14 @@ export function createAtPartition(form, { send, fail, say }) {
     const place = places.find(({ name }) => name === select.value);
     if (!place) return;
     clearErrors(form);
-    near.setAttribute("aria-busy", "true");
+    const order = partitionOrder(verb, {
+      topic: place.topic, number: place.number, offset: form.elements.offset.value,
+      key: form.elements.key.value.trim(), value: form.elements.value.value,
+    });
     try {
-      await send(
-        partitionOrder(verb, {
-          topic: place.topic, number: place.number, offset: form.elements.offset.value,
-          key: form.elements.key.value.trim(), value: form.elements.value.value,
-        }),
-      );
+      await whileBusy(near, () => send(order));
     } catch (error) {
-      const isOwn = error instanceof Refusal && error.status !== 403 && Object.keys(error.fields).length > 0;
-      if (!isOwn || showErrors(form, error.fields).length) fail(error, near);
-    } finally {
-      near.removeAttribute("aria-busy");
+      if (!isAtFields(form, error, say)) fail(error, near);
     }
   }
 

@@ -1,9 +1,9 @@
 // The small form that asks a member for a pattern of topics: what the server refuses stands at its field, and what was
 // typed stays.
 
-import { speak } from "../base/chrome.js";
-import { Refusal } from "../base/commands.js";
-import { clearErrors, clearWhenChanged, showErrors } from "../base/field_errors.js";
+import { say, speak } from "../base/chrome.js";
+import { clearErrors, clearWhenChanged } from "../base/field_errors.js";
+import { isAtFields, whileBusy } from "../base/pressed.js";
 import { BY_PATTERN, patternOrder } from "./verbs.js";
 
 // box: with the button of the verb. send(order): a promise that fails with a Refusal.
@@ -29,15 +29,11 @@ export function createByPattern(form, box, { send, fail, onShow }) {
   }
 
   async function order(near) {
-    near.setAttribute("aria-busy", "true");
     try {
-      await send(patternOrder(member.consumer, input.value));
+      await whileBusy(near, () => send(patternOrder(member.consumer, input.value)));
       close();
     } catch (error) {
-      const isOwn = error instanceof Refusal && error.status !== 403 && Object.keys(error.fields).length > 0;
-      if (!isOwn || showErrors(form, error.fields).length) fail(error, near);
-    } finally {
-      near.removeAttribute("aria-busy");
+      if (!isAtFields(form, error, say)) fail(error, near);
     }
   }
 

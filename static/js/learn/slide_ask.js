@@ -3,13 +3,14 @@
 //
 //   Ask the room ─► open ─► closed ─► the slide's answer is opened ─► told
 
+import { createAct } from "../base/act.js";
 import { onLanguage, page, say, speak } from "../base/chrome.js";
 import { setText } from "../base/dom.js";
-import { refusalOf } from "../base/reasons.js";
 import { answerBars } from "../frame/answer_bars.js";
 
 // slides: the elements. room: as createRoom gives it. notice(text, {near}). changed(): a slide is higher, or lower.
 export function createSlideAsk({ slides, room, notice, changed }) {
+  const act = createAct(notice);
   const boxes = slides.flatMap((slide, at) =>
     [...slide.querySelectorAll(".question")].map((element, place) => boxOf(element, at + 1, place + 1)));
 
@@ -70,17 +71,6 @@ export function createSlideAsk({ slides, room, notice, changed }) {
     if (stage === "closed") return say("room.closed");
     const code = chosen === null ? "predict.told" : chosen === told.truth ? "predict.right" : "predict.wrong";
     return say(code, { truth: texts[told.truth].letter });
-  }
-
-  async function act(near, doing) {
-    near.setAttribute("aria-busy", "true");
-    try {
-      await doing();
-    } catch (error) {
-      notice(refusalOf(error), { near });
-    } finally {
-      near.removeAttribute("aria-busy");
-    }
   }
 
   for (const box of boxes) {

@@ -2,12 +2,11 @@
 // below.
 
 import { speak } from "../base/chrome.js";
-import { Refusal } from "../base/commands.js";
 import { clearErrors, clearWhenChanged, showErrors } from "../base/field_errors.js";
 import { fillSelect, setText } from "../base/dom.js";
+import { isAtFields, whileBusy } from "../base/pressed.js";
 import { FORMS, argsOf, atFile } from "./forms.js";
 import { createTableRows } from "./table_rows.js";
-import { FieldError } from "./table_values.js";
 
 // box: holds the buttons. form: is filled with the fields of the open one. kinds: the registry's. sent: of sent.js.
 // choicesOf(name): [[value, words]] of a list of choices. context(): {vhost, user}. knownOf(verb, values): what is
@@ -101,22 +100,15 @@ export function createForms(
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     const verb = shown;
-    submit.setAttribute("aria-busy", "true");
     try {
       const values = Object.fromEntries(Object.entries(inputs).map(([name, input]) => [name, valueOf(input)]));
       const args = { ...argsOf(verb, values), ...(FORMS[verb].isMethod ? context() : {}) };
       clearErrors(form);
       last = takeOf(verb);
-      await sent.send({ kind: `rabbitmq_${verb}`, args }, last);
+      await whileBusy(submit, () => sent.send({ kind: `rabbitmq_${verb}`, args }, last));
       writeWait();
     } catch (error) {
-      if (error instanceof FieldError) showErrors(form, { [error.field]: [say(error.message)] });
-      else if (
-        !(error instanceof Refusal) || error.status === 403 || !Object.keys(error.fields).length ||
-        showErrors(form, atFile(verb, error.fields, say)).length
-      ) fail(error, submit);
-    } finally {
-      submit.removeAttribute("aria-busy");
+      if (!isAtFields(form, error, say, (fields) => atFile(verb, fields, say))) fail(error, submit);
     }
   });
   // What comes of an order, while its form is the one that sent it: a refusal leaves all that was typed.

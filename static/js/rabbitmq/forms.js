@@ -1,7 +1,7 @@
 // What a person can order of the server: each order's fields, and how what is typed becomes its arguments. Which orders
 // there are says the server's registry; what is wrong with one it says at the field.
 
-import { FieldError } from "./table_values.js";
+import { FieldError } from "../base/field_errors.js";
 
 const NAME = { name: "name", kind: "text" }, FLAG = (name) => ({ name, kind: "flag" });
 // The arguments that the server knows, with the type that it wants.

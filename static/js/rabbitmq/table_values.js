@@ -1,11 +1,6 @@
 // A table of AMQP as rows that a person fills: name, type and what is typed, and how each becomes a value of the table.
 
-export class FieldError extends Error {
-  constructor(field, code) {
-    super(code);
-    this.field = field;
-  }
-}
+import { FieldError } from "../base/field_errors.js";
 
 export const TYPES = ["string", "integer", "double", "boolean", "void", "json"];
 export const X_MATCH = "x-match", X_MATCHES = ["all", "any", "all-with-x", "any-with-x"];

@@ -2,8 +2,8 @@
 // keeps them while the order lasts; without it nothing is kept.
 
 import { fillSelect, setAttribute, setText } from "../base/dom.js";
-import { showErrors, clearErrors, clearWhenChanged } from "../base/field_errors.js";
-import { Refusal } from "../base/commands.js";
+import { clearErrors, clearWhenChanged } from "../base/field_errors.js";
+import { isAtFields, whileBusy } from "../base/pressed.js";
 import { fieldsWords, traceWords } from "./trace_words.js";
 import { clockMs } from "../base/say.js";
 
@@ -14,15 +14,11 @@ export function createTrace($, { send, fail, say }) {
   clearWhenChanged(form);
 
   async function order(args, near) {
-    near.setAttribute("aria-busy", "true");
+    clearErrors(form);
     try {
-      clearErrors(form);
-      await send({ kind: "rabbitmq_trace", args });
+      await whileBusy(near, () => send({ kind: "rabbitmq_trace", args }));
     } catch (error) {
-      const isAtField = error instanceof Refusal && error.status !== 403 && Object.keys(error.fields).length;
-      if (!isAtField || showErrors(form, error.fields).length) fail(error, near);
-    } finally {
-      near.removeAttribute("aria-busy");
+      if (!isAtFields(form, error, say)) fail(error, near);
     }
   }
 

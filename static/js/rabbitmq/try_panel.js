@@ -2,12 +2,12 @@
 // word, and publishes it for real.
 
 import { Refusal } from "../base/commands.js";
-import { clearErrors, clearWhenChanged, showErrors } from "../base/field_errors.js";
+import { clearErrors, clearWhenChanged, FieldError, showErrors } from "../base/field_errors.js";
+import { isAtFields, whileBusy } from "../base/pressed.js";
 import { setText } from "../base/dom.js";
 import { sentences } from "../base/say.js";
 import { bucketsWords, HASHED, hashWords } from "./hashed.js";
 import { createTableRows } from "./table_rows.js";
-import { FieldError } from "./table_values.js";
 import { sumWords, triedTable } from "./tried.js";
 
 const WAITS_MS = 150;
@@ -148,7 +148,6 @@ export function createTry($, { url, sent, fail, context, show, isPaused, languag
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     const { vhost, user } = context(), near = $("publish");
-    near.setAttribute("aria-busy", "true");
     try {
       const args = {
         vhost, user, exchange: $("try-exchange").value, routing_key: $("try-key").value, headers: headers(),
@@ -157,16 +156,10 @@ export function createTry($, { url, sent, fail, context, show, isPaused, languag
         priority: $("try-priority").value.trim() === "" ? -1 : Number($("try-priority").value),
       };
       clearErrors(form);
-      await sent.send({ kind: "rabbitmq_publish", args }, published);
+      await whileBusy(near, () => sent.send({ kind: "rabbitmq_publish", args }, published));
       writeWait();
     } catch (error) {
-      if (error instanceof FieldError) showErrors(form, { [error.field]: [say(error.message)] });
-      else if (
-        !(error instanceof Refusal) || error.status === 403 || !Object.keys(error.fields).length ||
-        showErrors(form, error.fields).length
-      ) fail(error, near);
-    } finally {
-      near.removeAttribute("aria-busy");
+      if (!isAtFields(form, error, say)) fail(error, near);
     }
   });
 

@@ -1,5 +1,6 @@
 // The 17 calls of a client as a list that stays: each with its last answer; the chosen one has its arguments below.
 
+import { FieldError } from "../base/field_errors.js";
 import { clock, number } from "../base/say.js";
 import { shortKey } from "./chips.js";
 
@@ -106,13 +107,6 @@ const shortText = (text) => String(text ?? "").replace(/(?<![\w:])\d+:[^:,\s]+:\
 // values: field -> what stands in it. -> arguments of the order. Fails with a FieldError.
 export function argsOf(call, values) {
   return Object.fromEntries(CALLS[call].map(([name, kind]) => [name, read(name, kind, values[name])]));
-}
-
-export class FieldError extends Error {
-  constructor(field, code) {
-    super(code);
-    this.field = field;
-  }
 }
 
 function read(name, kind, value) {

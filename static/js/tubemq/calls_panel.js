@@ -1,11 +1,11 @@
 // The list of calls; a press opens the form of one, with its arguments, its button and the last answer to a person.
 
 import { speak } from "../base/chrome.js";
-import { Refusal } from "../base/commands.js";
 import { setAttribute, setText } from "../base/dom.js";
-import { clearErrors, clearWhenChanged, showErrors } from "../base/field_errors.js";
+import { clearErrors, clearWhenChanged } from "../base/field_errors.js";
+import { isAtFields, whileBusy } from "../base/pressed.js";
 import { clock } from "../base/say.js";
-import { CALLS, DEFAULTS, FieldError, answerWords, argsOf, wholeAnswer } from "./calls.js";
+import { CALLS, DEFAULTS, answerWords, argsOf, wholeAnswer } from "./calls.js";
 
 const TEXTS = { context: 300, topic: 300, topics: 300, filters: 300, partition: 300 };
 
@@ -102,20 +102,13 @@ export function createCalls(list, form, answer, { send, fail, say, canCall }) {
 
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
-    submit.setAttribute("aria-busy", "true");
     try {
       const values = Object.fromEntries(Object.entries(inputs).map(([field, input]) => [field, valueOf(input)]));
       const args = argsOf(chosen, values);
       clearErrors(form);
-      await send(chosen, args);
+      await whileBusy(submit, () => send(chosen, args));
     } catch (error) {
-      if (error instanceof FieldError) showErrors(form, { [error.field]: [say(error.message)] });
-      else if (
-        !(error instanceof Refusal) || error.status === 403 || !Object.keys(error.fields).length ||
-        showErrors(form, error.fields).length
-      ) fail(error, submit);
-    } finally {
-      submit.removeAttribute("aria-busy");
+      if (!isAtFields(form, error, say)) fail(error, submit);
     }
   });
 

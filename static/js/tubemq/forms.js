@@ -1,7 +1,7 @@
 // What a person can order of a client, of the brokers and of the masters, beside the lab's own verbs: each order's
 // fields, and how what is typed becomes its arguments. What is wrong with one the server says at its field.
 
-import { FieldError } from "./calls.js";
+import { FieldError } from "../base/field_errors.js";
 
 const BROKER = { name: "broker", kind: "broker" }, MASTER = { name: "master", kind: "master" };
 

@@ -2,10 +2,9 @@
 // at once.
 
 import { speak } from "../base/chrome.js";
-import { Refusal } from "../base/commands.js";
 import { fillSelect } from "../base/dom.js";
-import { clearErrors, clearWhenChanged, showErrors } from "../base/field_errors.js";
-import { FieldError } from "./calls.js";
+import { clearErrors, clearWhenChanged } from "../base/field_errors.js";
+import { isAtFields, whileBusy } from "../base/pressed.js";
 import { FORMS, argsOf } from "./forms.js";
 
 const CHOICES = ["broker", "master", "partition"];
@@ -71,20 +70,13 @@ export function createOrders(boxOf, form, { kinds, send, fail, choicesOf, isOffe
   const valueOf = (input) => (input.type === "checkbox" ? input.checked : input.value);
 
   async function order(verb, near) {
-    near.setAttribute("aria-busy", "true");
     try {
       const values = Object.fromEntries(Object.entries(inputs).map(([name, input]) => [name, valueOf(input)]));
       const args = argsOf(verb, values);
       clearErrors(form);
-      await send(verb, args, near);
+      await whileBusy(near, () => send(verb, args, near));
     } catch (error) {
-      if (error instanceof FieldError) showErrors(form, { [error.field]: [say(error.message)] });
-      else if (
-        !(error instanceof Refusal) || error.status === 403 || !Object.keys(error.fields).length ||
-        showErrors(form, error.fields).length
-      ) fail(error, near);
-    } finally {
-      near.removeAttribute("aria-busy");
+      if (!isAtFields(form, error, say)) fail(error, near);
     }
   }
 

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
+import { FieldError } from "../../../static/js/base/field_errors.js";
 import { rateText } from "../../../static/js/base/say.js";
 import { consumerRows, verbsOf } from "../../../static/js/rabbitmq/consumers.js";
 import { countsOf, handedOver, lastMoment, risen } from "../../../static/js/rabbitmq/dots.js";
@@ -12,7 +13,7 @@ import { byGrowth, queueRows } from "../../../static/js/rabbitmq/queues.js";
 import { ratesOf, seriesOf } from "../../../static/js/rabbitmq/rates.js";
 import { layout as seriesLayout } from "../../../static/js/rabbitmq/series.js";
 import { shapeOf, shownOf } from "../../../static/js/rabbitmq/shown.js";
-import { FieldError, tableOf } from "../../../static/js/rabbitmq/table_values.js";
+import { tableOf } from "../../../static/js/rabbitmq/table_values.js";
 import { fieldsWords, traceWords } from "../../../static/js/rabbitmq/trace_words.js";
 import { sumWords } from "../../../static/js/rabbitmq/tried.js";
 import { answerWords, bindingKey, graphWords, mayWords, story, waysTable } from "../../../static/js/rabbitmq/words.js";

@@ -3,10 +3,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
+import { FieldError } from "../../../static/js/base/field_errors.js";
 import * as brokers from "../../../static/js/tubemq/brokers.js";
-import {
-  CALLS, DEFAULTS, FieldError, answerWords, argsOf, orderOf, wholeAnswer,
-} from "../../../static/js/tubemq/calls.js";
+import { CALLS, DEFAULTS, answerWords, argsOf, orderOf, wholeAnswer } from "../../../static/js/tubemq/calls.js";
 import { linesOf, placed, shortKey, tallOf, widthOf } from "../../../static/js/tubemq/chips.js";
 import * as difference from "../../../static/js/tubemq/difference.js";
 import * as first from "../../../static/js/tubemq/first_record.js";
