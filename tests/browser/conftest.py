@@ -159,6 +159,12 @@ def wait_frame(page: Page, after: int | None = None) -> int:
     return drawn_seq(page)
 
 
+def wait_lesson(page: Page) -> None:
+    """Wait until the page of a lesson moves. It stops at its frames: a frame later than the one on screen may never come."""
+    expect(page.locator("#frames")).to_be_visible()
+    expect(page.locator("#fresh")).not_to_have_attribute("data-state", "connecting")
+
+
 def wait_text(page: Page, selector: str, text: str) -> None:
     page.wait_for_function(
         "([selector, text]) => document.querySelector(selector)?.textContent.includes(text)",

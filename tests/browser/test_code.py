@@ -76,6 +76,18 @@ def test_its_heading_is_the_chosen_algorithm_from_the_start_and_no_button_is_dea
     expect(lab.locator("#source-title")).to_have_text(heading)
 
 
+def test_who_gets_no_answer_is_told_so_and_may_ask_again(lab: Page) -> None:
+    lab.route(
+        "**/api/labs/*/code/**",
+        lambda route: route.fulfill(status=503, json={"fields": {"lab": ["Too busy."]}}),
+    )
+    lab.goto(f"{lab.url}code/?lane=kafka")
+    expect(lab.locator("#when")).to_contain_text("Too busy.")
+    lab.unroute("**/api/labs/*/code/**")
+    lab.click("#again")
+    expect(lab.locator("#when")).to_have_text(re.compile(r"^Ran last at"), timeout=ANSWERS_MS)
+
+
 def test_why_is_about_its_lane_and_no_key_is_offered_that_does_nothing(lab: Page) -> None:
     lab.goto(f"{lab.url}code/?lane=kafka")
     expect(lab.locator("#lines li")).not_to_have_count(0, timeout=ANSWERS_MS)

@@ -81,7 +81,7 @@ def show(page: Page, sockets: list[WebSocketRoute], view: Json, stop_us: int, pl
 
 def pointed(page: Page, what: str) -> None:
     try:
-        page.wait_for_selector(".pointer rect.plate", state="attached", timeout=5_000)
+        page.wait_for_selector(".pointer rect.plate", state="attached")
     except Exception as error:
         raise AssertionError(f"{what} is not on the page") from error
     page.wait_for_function(

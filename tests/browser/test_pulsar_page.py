@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.conftest import save, wait_frame, wait_text
+from tests.browser.conftest import save, wait_frame, wait_lesson, wait_text
 from tests.browser.reach import faults_of
 from tests.supervisor.site import SupervisedSite
 
@@ -278,13 +278,13 @@ def test_the_lanes_of_a_lab_are_a_press_apart_and_a_lesson_s_caption_stands_on_e
     page.goto(site.url + "learn/pulsar_batches_and_keys/")
     page.click(".begin [name=scenario]")
     page.wait_for_url("**/lab/**")
-    wait_frame(page)
+    wait_lesson(page)
     expect(page.locator("#story")).to_contain_text("20 keys")
     lanes = page.locator(".lane-tabs a")
     assert lanes.all_inner_texts() == ["Default batches", "KEY_BASED"]
     expect(lanes.first).to_have_attribute("aria-current", "page")
     lanes.nth(1).click()
-    wait_frame(page)
+    wait_lesson(page)
     expect(lanes.nth(1)).to_have_attribute("aria-current", "page")
     expect(page.locator("#batches-kind")).to_contain_text("KEY_BASED")
 

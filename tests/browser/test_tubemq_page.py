@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.conftest import save, wait_frame, wait_text
+from tests.browser.conftest import save, wait_frame, wait_lesson, wait_text
 from tests.browser.reach import faults_of
 from tests.browser.test_pulsar_page import MAKE
 from tests.supervisor.site import SupervisedSite
@@ -273,7 +273,7 @@ def test_a_lesson_opens_here_with_its_caption_checks_and_pictures_in_the_first_v
     page.goto(site.url + "learn/tubemq_source_count_off/")
     page.click(".begin [name=scenario]")
     page.wait_for_url("**/tubemq/**")
-    wait_frame(page)
+    wait_lesson(page)
     page.locator("#timeline [data-frame='3']").click()
     expect(page.locator("#frame-place")).to_have_text("3/3", timeout=20_000)
     wait_text(page, "#story", "with 1:orders:0 as well, by mistake")

@@ -48,7 +48,9 @@ async function read() {
     if (!isSame) at = 0;
     draw();
   } catch (error) {
-    if (turn === asked && !error.fields?.look) notice(refusalOf(error), { near: $("again") });
+    if (turn !== asked || error.fields?.look) return;
+    if (run) notice(refusalOf(error), { near: $("again") });
+    else setText($("when"), refusalOf(error));
   } finally {
     if (turn === asked) main.removeAttribute("aria-busy");
   }
