@@ -38,9 +38,26 @@ def page_path(page: str, lab_id: str) -> str:
     return reverse(ROUTES[page], args=[lab_id])
 
 
-def frame_context(lab: Lab, view: Json, item: str, words: dict[str, str], lane: str | None = None) -> Json:
+def played_at(player: Json | None, path: str) -> str:
+    """Where a link to another page of a lab leads: in a page of another site to that page in the same frame, in the same
+    language and colours. player: as dashboard/page.py has it."""
+    if player is None or "before" not in player:
+        return path
+    query = player["query"]
+    return EMBED + path + (("&" if "?" in path else "?") + query if query else "")
+
+
+def frame_context(
+    lab: Lab,
+    view: Json,
+    item: str,
+    words: dict[str, str],
+    lane: str | None = None,
+    player: Json | None = None,
+) -> Json:
     """The frame of a page of this lab. item: which page it is; lane: of which of the lab's lanes, None on the
-    Stage. A tab leads to that same lane where its page knows it, else to the first one that it does."""
+    Stage; player: as dashboard/page.py has it. A tab leads to that same lane where its page knows it, else to the first
+    one that it does."""
     tabs = [_tab("stage", reverse("lab", args=[lab.pk]), item)]
     for name, route, is_of in TABS:
         lanes = [each for each in view["lane_order"] if is_of(view["lanes"][each])]
@@ -57,7 +74,7 @@ def frame_context(lab: Lab, view: Json, item: str, words: dict[str, str], lane: 
     return {
         **named,
         "title": title_of(named, words),
-        "tabs": tabs,
+        "tabs": [tab | {"url": played_at(player if tab["plays"] else None, tab["url"])} for tab in tabs],
         "next_lesson": following,
         "embed": _embed(tabs, named["lesson"]),
     }

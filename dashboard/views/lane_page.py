@@ -3,6 +3,7 @@ drawn with what every page needs."""
 
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import urlencode
 
 from asgiref.sync import sync_to_async
 from django.http import Http404, HttpRequest, HttpResponse
@@ -11,7 +12,7 @@ from django.shortcuts import render
 
 from dashboard import access
 from dashboard.errors import Refused
-from dashboard.frame import frame_context
+from dashboard.frame import frame_context, page_path, played_at
 from dashboard.labs import selectors
 from dashboard.models import Lab
 from dashboard.page import base_context, lab_page, lane_query, time_context
@@ -74,10 +75,14 @@ def _draw(
         request.path.replace(lab.pk, "{id}") + query
     )  # a copy made from here opens here
     words = context["catalogue"][context["page"]["language"]]
-    context["frame"] = context["page"]["frame"] = frame_context(lab, view, name, words, lane)
+    path, player = page_path(name, lab.pk), context["page"]["player"]
+    context["frame"] = context["page"]["frame"] = frame_context(lab, view, name, words, lane, player)
     names = tab_names(view, words)
     lanes = [lane_id for lane_id in view["lane_order"] if panel in view["lanes"][lane_id]]
-    tabs = [{"id": lane_id, "name": names[lane_id]} for lane_id in lanes]
+    tabs = [
+        {"id": each, "name": names[each], "url": played_at(player, f"{path}?{urlencode({'lane': each})}")}
+        for each in lanes
+    ]
     context |= {
         "view": view,
         "time": time_context(view),

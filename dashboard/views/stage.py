@@ -121,6 +121,8 @@ def _draw(
     )
     context["page"]["fidelity"] = lane_lines()
     words = context["catalogue"][context["page"]["language"]]
-    context["frame"] = context["page"]["frame"] = frame_context(lab, snapshot["view"], "stage", words)
+    context["frame"] = context["page"]["frame"] = frame_context(
+        lab, snapshot["view"], "stage", words, player=context["page"]["player"]
+    )
     context |= stage_context(snapshot["view"], words)
     return render(request, "dashboard/stage.html", context)

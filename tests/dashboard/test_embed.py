@@ -17,7 +17,7 @@ from tests.dashboard.test_rights import token_of
 from tests.dashboard.world import World
 
 pytestmark = pytest.mark.django_db
-LESSON = "kafka_cluster_high_watermark"
+LESSON, TWO_LANES = "kafka_cluster_high_watermark", "kafka_group_range_two_topics"
 ALL_MODELS = [
     {"model": "pulsar"},
     {"model": "kafka", "brokers": 3},
@@ -37,6 +37,10 @@ def html(client: Client, address: str, **more: Any) -> str:
     response = client.get(address, **more)
     assert response.status_code == 200, response.content
     return response.content.decode()
+
+
+def tabs_of(text: str) -> dict[str, str]:
+    return {page: unescape(url) for page, url in re.findall(r'<a id="to-(\w+)" href="([^"]+)"', text)}
 
 
 def test_only_these_pages_may_stand_in_pages_of_other_sites(client: Client, lab: Lab) -> None:
@@ -98,7 +102,7 @@ def test_a_pictures_other_pages_are_pictures_too(client: Client, world: World) -
 
 def test_tabs_lead_to_pages_that_may_be_shown_and_the_name_to_the_site(client: Client, lab: Lab) -> None:
     text = html(client, f"/embed/lab/{lab.pk}/kafka/cluster/")
-    tabs = dict(re.findall(r'<a id="to-(\w+)" href="([^"]+)"', text))
+    tabs = tabs_of(text)
     assert {name for name, url in tabs.items() if url.startswith("/embed/lab/")} == set(PLAYED)
     assert f'class="brand" href="/lab/{lab.pk}/kafka/cluster/" target="_blank"' in text
     for gone in ("capsule-dialog", "embed-dialog", "player-about"):
@@ -112,7 +116,8 @@ def test_language_and_theme_are_the_readers_unless_the_address_says(client: Clie
     assert '<html lang="en"' in html(client, f"{address}?lang=en", headers={"accept-language": "zh-CN"})
     chosen = html(client, f"{address}?lang=zh-hans&theme=dark")
     assert '<html lang="zh-Hans"' in chosen and 'data-theme="dark"' in chosen
-    assert "lang=zh-hans&theme=dark" in chosen.replace("\\u0026", "&"), "other pages keep it"
+    for page, url in tabs_of(chosen).items():
+        assert url.endswith("lang=zh-hans&theme=dark") == (page in PLAYED), "other pages keep it"
     wrong = html(client, f"{address}?lang=xx&theme=pink", headers={"accept-language": "en"})
     assert '<html lang="en"' in wrong and "data-theme" not in wrong.partition(">")[0]
 
@@ -133,6 +138,17 @@ def test_a_lesson_has_one_lab_for_all_readers_that_rests_at_its_end(client: Clie
     world.run(5)
     assert f'"at_us": {lasts_us}' in html(client, f"/embed/learn/{LESSON}/"), "it goes on for nobody"
     assert first not in client.get("/labs/").content.decode(), "it is in no list of labs"
+
+
+def test_the_other_lanes_of_a_lesson_open_in_the_same_frame(client: Client, world: World) -> None:
+    lab_id = lessons.lesson_lab(name=TWO_LANES)
+    world.run(1)
+    text = html(client, f"/embed/learn/{TWO_LANES}/?frame=2&theme=dark&picture=1")
+    lanes = {lane: unescape(url) for lane, url in re.findall(r'data-lane-tab="([^"]+)" href="([^"]+)"', text)}
+    assert list(lanes) == ["range", "round_robin"]
+    for lane, url in lanes.items():
+        assert url == f"/embed/lab/{lab_id}/kafka/groups/?lane={lane}&theme=dark&picture=1"
+        assert re.search(f'data-lane-tab="{lane}"[^>]*aria-current="page"', html(client, url))
 
 
 @pytest.mark.parametrize("name", [LESSON, "rabbitmq_one_to_one"])
