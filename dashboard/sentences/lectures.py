@@ -27,6 +27,7 @@ LECTURES = {
     "lecture.step": _("frame {frame} of {of}, at {time}"),
     "lecture.play": _("Play it here"),
     "lecture.still": _("Back to the slide"),
+    "lecture.play_key": _("Play the slide’s picture, or back to the slide"),
     "lecture.live": _("Open this step live"),
     "lecture.new_tab": _("(opens in another tab)"),
     "lecture.question": _("Question"),

@@ -110,6 +110,35 @@ def test_a_moment_of_the_past_what_is_pointed_at_and_the_remote(
         expect(page.locator(".pointer .edge")).to_have_count(1)
 
 
+def test_another_page_shows_the_same_moment_and_what_is_large_is_in_everybodys_sight(
+    presenter: Page, profile: Profile, site: SupervisedSite
+) -> None:
+    follower = joined(profile, site, presenter, **PHONE)
+    presenter.keyboard.press("Escape")
+    presenter.click("#step-back")
+    expect(presenter.locator("body")).to_have_attribute("data-past", "")
+    expect(follower.locator("body")).to_have_attribute("data-past", "")
+    clock = str(presenter.text_content("#clock"))
+    presenter.click("#to-tubemq")
+    for page in (presenter, follower):
+        page.wait_for_url("**/tubemq/**")
+        expect(page.locator("body")).to_have_attribute("data-past", "")
+        expect(page.locator("#clock")).to_have_text(clock)
+    presenter.click("#to-stage")
+    follower.wait_for_url("**/lab/*/")
+    expect(follower.locator("#clock")).to_have_text(clock)
+
+    presenter.keyboard.press("p")
+    for _lane in range(3):
+        if "RabbitMQ" in str(presenter.text_content("#projector-title")):
+            break
+        presenter.locator(".projector .choice .sq").last.click()
+    expect(presenter.locator("#projector-title")).to_contain_text("RabbitMQ")
+    expect(follower.locator("[data-tab=rabbitmq]")).to_have_attribute("aria-current", "true")
+    expect(follower.locator("section#rabbitmq, [data-lane=rabbitmq] .pic").first).to_be_visible()
+    expect(follower.locator(".projector")).to_be_hidden()
+
+
 def test_who_comes_late_or_comes_back_is_where_the_room_is(
     presenter: Page, profile: Profile, site: SupervisedSite
 ) -> None:

@@ -180,6 +180,68 @@ def test_a_steps_picture_is_live_on_the_slide_and_the_phones_see_the_same_moment
         expect(page.locator(f"{now}.said")).to_be_visible()
 
 
+def test_the_lane_and_the_picture_of_a_slide_are_those_of_the_teacher_and_the_remote_steps_it(
+    lecturer: Page, profile: Profile, site: SupervisedSite
+) -> None:
+    phone = joined(profile, site, lecturer, **PHONE)
+    lecturer.click("#room-remote")
+    expect(lecturer.locator("#room-link-url")).to_contain_text("/remote/#")
+    remote = profile(**PHONE).new_page()
+    remote.goto(str(lecturer.text_content("#room-link-url")))
+    now = ".slide[data-now] "
+    lecturer.keyboard.press("Escape")
+    lecturer.keyboard.press("PageDown")
+    on_slide(2, lecturer, phone)
+    lecturer.keyboard.press("p")
+    shown, followed = (page.frame_locator(f"{now}iframe") for page in (lecturer, phone))
+    for frame in (shown, followed):
+        expect(frame.locator(".lane-tabs [aria-current]")).to_have_attribute("data-lane-tab", "range")
+        expect(frame.locator("#frame-place")).to_have_text("2/2")
+    expect(followed.locator(".lane-tabs a:visible")).to_have_count(1)
+    clock = str(shown.locator("#clock").text_content())
+    shown.locator("[data-lane-tab=round_robin]").click()
+    for frame in (shown, followed):
+        expect(frame.locator(".lane-tabs [aria-current]")).to_have_attribute("data-lane-tab", "round_robin")
+        expect(frame.locator("#clock")).to_have_text(clock)
+        expect(frame.locator("#frame-place")).to_have_text("2/2")
+    first = str(shown.locator(".projector .shown").get_attribute("aria-label"))
+    shown.locator(".choice .sq").last.click()
+    expect(shown.locator(".projector .shown")).not_to_have_attribute("aria-label", first)
+    second = str(shown.locator(".projector .shown").get_attribute("aria-label"))
+    expect(followed.locator(".projector .shown")).to_have_attribute("aria-label", second)
+
+    remote.click("[data-press=back]")
+    for frame in (shown, followed):
+        expect(frame.locator("#frame-place")).to_have_text("1/2")
+    remote.click("[data-press=next]")
+    for frame in (shown, followed):
+        expect(frame.locator("#frame-place")).to_have_text("2/2")
+    remote.click("[data-press=next]")  # to the lesson's end
+    expect(shown.locator("#next")).to_be_disabled()
+    remote.click("[data-press=next]")
+    on_slide(3, lecturer, phone)
+    expect(phone.locator("iframe")).to_have_count(0)
+
+
+def test_the_teachers_network_is_gone_for_a_while(
+    lecturer: Page, profile: Profile, site: SupervisedSite
+) -> None:
+    phone = joined(profile, site, lecturer, **PHONE)
+    lecturer.keyboard.press("Escape")
+    lecturer.keyboard.press("PageDown")
+    on_slide(2, lecturer, phone)
+    lecturer.context.set_offline(True)
+    for _slide in range(2):
+        lecturer.keyboard.press("PageDown")
+    on_slide(4, lecturer)
+    late = joined(profile, site, lecturer, viewport={"width": 1280, "height": 720})
+    on_slide(2, phone, late)
+    lecturer.context.set_offline(False)
+    for page in (phone, late):
+        expect(page.locator(".slide[data-now]")).to_have_attribute("data-number", "4", timeout=3_000)
+        expect(page.locator("#room-word")).to_have_attribute("data-say", "room.follows")
+
+
 def test_a_deck_in_a_room_has_no_finding(lecturer: Page, profile: Profile, site: SupervisedSite) -> None:
     phone = joined(profile, site, lecturer, **PHONE)
     found = []

@@ -2,6 +2,7 @@
 
 import { speak } from "../base/chrome.js";
 import { setText } from "../base/dom.js";
+import { openLane } from "../lane/open_lane.js";
 import { pictureOf } from "./mark_places.js";
 
 // codes: [to fold, to open] of the button. -> fold(isFolded)
@@ -19,8 +20,7 @@ export function createFold(button, body, codes) {
 
 // The lane stands open, and the card on the other side.
 export function standBeside(card, lane) {
-  // A phone has one lane of the Stage at a time.
-  document.querySelector(`[data-tab="${CSS.escape(lane)}"]:not([aria-current])`)?.click();
+  openLane(lane);
   const { left, right } = pictureOf(lane)?.getBoundingClientRect() ?? { left: 0, right: 0 };
   card.dataset.side = left + right > innerWidth ? "left" : "right";
 }

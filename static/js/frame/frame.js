@@ -21,6 +21,7 @@ import { createPredict } from "./predict.js";
 import { createProjector } from "./projector.js";
 import { createRoomAsk } from "./room_ask.js";
 import { createRoomTask } from "./room_task.js";
+import { keepMoment } from "./tab_moment.js";
 
 const NOTHING = { read: () => ({}), show: () => {} };
 
@@ -31,7 +32,16 @@ export function createFrame({
   current, send, redraw, notice, past, lane = null, own = () => null, link = NOTHING, thingAt = null,
 }) {
   const marking = createMarking({ current, past, thingAt });
-  const room = createRoom({ notice, past, link, changed: () => { drawRoom(); guide?.draw(); } });
+  const room = createRoom({
+    notice, past, changed: () => { drawRoom(); guide?.draw(); },
+    link: {
+      read: () => ({ ...link.read(), large: projector.shown() }),
+      show({ large, ...chosen }) {
+        link.show(chosen);
+        projector.follow(large);
+      },
+    },
+  });
   const roomAsk = createRoomAsk({
     room, current, send, notice, past, marking, goNext: () => guide?.goNext() ?? false,
   });
@@ -70,8 +80,9 @@ export function createFrame({
     }),
     ...(embed && { embed: embed.open }),
   });
-  const projector = createProjector({ current, lane }), tabs = createLaneTabs({ current });
-  const held = createHeld({ past, current });
+  const projector = createProjector({ current, lane, changed: () => held.tell() }), tabs = createLaneTabs({ current });
+  const held = createHeld({ past, current, projector });
+  keepMoment({ past });
   function draw(isForced) {
     band.draw();
     tabs.draw();

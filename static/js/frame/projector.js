@@ -5,6 +5,7 @@
 import { page, say, speak } from "../base/chrome.js";
 import { bindKeys } from "../base/keys.js";
 import { number } from "../base/say.js";
+import { openLane } from "../lane/open_lane.js";
 import { TITLED, headingOf } from "../take/menu.js";
 import { drawingsOf, gather, make } from "../take/picture.js";
 
@@ -21,8 +22,9 @@ const picturesOf = (panel) => {
 const button = (className, textContent) =>
   Object.assign(document.createElement("button"), { type: "button", className, textContent });
 
-// current(): the view. lane: the page's own, null where the panels are lanes.
-export function createProjector({ current, lane }) {
+// current(): the view. lane: the page's own, null where the panels are lanes. changed(): another panel is large.
+// -> { draw, shown(): the panel that is large, as a text, "" for none; follow(text): the one of another's page }.
+export function createProjector({ current, lane, changed }) {
   const root = document.createElement("section"), shown = document.createElement("div");
   const side = document.createElement("div"), title = document.createElement("h2");
   const value = document.createElement("strong"), note = document.createElement("span");
@@ -39,11 +41,13 @@ export function createProjector({ current, lane }) {
   value.className = "n";
   count.className = "n m";
   side.className = "side";
+  // A slide's picture is all of its page: the tabs of the lanes come along.
+  const lanes = isPicture ? document.querySelector(".lane-tabs") : null;
   const figure = document.createElement("p"), choice = document.createElement("div");
   figure.append(value, note);
   choice.className = "choice";
   choice.append(before, count, after);
-  side.append(title, figure, choice, leave);
+  side.append(title, ...(lanes ? [lanes] : []), figure, choice, leave);
   root.append(shown, side);
   $("main").after(root);
   speak(before, "projector.before", "sayLabel");
@@ -88,6 +92,7 @@ export function createProjector({ current, lane }) {
   // The picture gives way to a sentence of many lines, and does not come back with each shorter one: it would jump.
   function grow() {
     const { body } = document;
+    if (body.hasAttribute("data-waits")) return;         // a slide's: the sentence is of another moment
     body.removeAttribute("data-wordy");
     body.toggleAttribute("data-wordy", story.offsetHeight > innerHeight / 3);
     const high = story.offsetHeight;
@@ -103,10 +108,23 @@ export function createProjector({ current, lane }) {
     }
   }
 
+  const idOf = (one) => one.getAttribute("aria-labelledby");
+
+  // The panel that a presenter shows large: large here, too, where this page is a projector; else it is in sight.
+  function follow(id) {
+    const wanted = id && [...$("main").querySelectorAll(TITLED)].find((one) => idOf(one) === id);
+    if (!wanted) return;
+    openLane(wanted.dataset.lane ?? null);
+    if (panel === null) return void wanted.scrollIntoView({ block: "nearest" });
+    panel = wanted;
+    draw(true);
+  }
+
   function go(by) {
     const all = panels(), at = all.indexOf(panel);
     panel = all[(at + by + all.length) % all.length];
     draw(true);
+    changed();
   }
 
   function draw(isForced = false) {
@@ -148,10 +166,10 @@ export function createProjector({ current, lane }) {
   before.addEventListener("click", () => go(-1));
   after.addEventListener("click", () => go(1));
   leave.addEventListener("click", close);
-  // A page without a picture does not offer it.
-  bindKeys(() => (panel || panels().length ? [
+  // A page without a picture does not offer it, and a slide has nothing else.
+  bindKeys(() => (!isPicture && (panel || panels().length) ? [
     { keys: ["p"], says: "projector", act: () => close() || open() },
     { keys: ["escape"], act: close },
   ] : []), "time");
-  return { draw };
+  return { draw, follow, shown: () => (panel === null ? "" : idOf(panel)) };
 }

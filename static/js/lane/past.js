@@ -214,6 +214,8 @@ export function createPast() {
     attach: (given) => ({ take = take, changed = changed, fail = fail, heard = heard } = given),
     isLooking: () => isLooking,
     isShown: () => shown !== null,
+    // A moment is on its way, and none is shown yet.
+    isComing: () => link.moment !== null || (isLooking && shown === null),
     // The moment that is shown, as a fork names it.
     moment: () => ({ until_us: shown.at_us, until_position: shown.position }),
     place: () => ({ at_us: shown.at_us, position: shown.position }),

@@ -17,7 +17,7 @@ const { language } = page, main = $("main"), slides = [...main.querySelectorAll(
 let number = numberIn(location.hash, count);
 
 const at = (wanted) => slides[wanted - 1];
-const pictures = createPictures({ slides, changed: () => fit(), isHeld: () => Boolean(page.follows) });
+const pictures = createPictures({ slides, changed: () => fit(), isHeld: () => Boolean(page.follows), act });
 const titleOf = (slide) => slide.querySelector(".slide-title").textContent;
 const notes = createNotes({
   say, act, began: openedAt(tabStorage(), location.pathname, Date.now()), script: $("notes").dataset.script,
@@ -60,6 +60,11 @@ function goTo(wanted) {
 const truths = () => [...at(number).querySelectorAll("details.truth")];
 const isAnswered = () => truths().length > 0 && truths().every((truth) => truth.open);
 
+// A key, or the remote: through the frames of a picture that is live, and then on.
+function move(way) {
+  if (!pictures.turn(way)) turn(way);
+}
+
 function answer() {
   const open = !isAnswered();
   for (const truth of truths()) truth.open = open;
@@ -84,18 +89,19 @@ function openNotes() {
 }
 
 const bindings = [
-  { keys: ["pagedown", "arrowright"], says: "lecture.next", act: () => turn("next") },
-  { keys: ["pageup", "arrowleft"], says: "lecture.back", act: () => turn("back") },
-  { keys: [" "], act: () => turn("next") },
+  { keys: ["pagedown", "arrowright"], says: "lecture.next", act: () => move("next") },
+  { keys: ["pageup", "arrowleft"], says: "lecture.back", act: () => move("back") },
+  { keys: [" "], act: () => move("next") },
   { keys: ["home"], says: "lecture.first", act: () => turn("first") },
   { keys: ["end"], says: "lecture.last", act: () => turn("last") },
   { keys: ["a"], says: "lecture.show_answer", act: answer },
+  { keys: ["p"], says: "lecture.play_key", act: () => !page.follows && pictures.toggle(at(number)) },
   { keys: ["n"], says: "lecture.notes_window", act: openNotes },
 ];
 
-// A key of the notes' window.
+// A key of the notes' window, or of a live picture that has no use for it.
 function act(event) {
-  if (!isOrder(event)) return;
+  if (event.defaultPrevented || event.repeat || !isOrder(event)) return;
   const binding = bindings.find(({ keys }) => keys.includes(event.key.toLowerCase()));
   if (binding && binding.act() !== false) event.preventDefault();
 }
@@ -112,7 +118,7 @@ bindKeys(bindings);
 show();
 if ($("room")) {
   createDeckRoom({
-    root: main, slides, read: slideShown, show: showSlide,
+    root: main, slides, read: slideShown, show: showSlide, inner: pictures.page,
     changed() {
       fit();
       pictures.hold();

@@ -5,6 +5,10 @@ export function placeText({ at_us: atUs, to_us: toUs, speed }) {
   return toUs === null ? String(atUs) : `${atUs}-${toUs}@${speed}`;
 }
 
+// Whether a text is the address of a page that may stand on a slide.
+const PAGE = /^\/embed\/(?:lab|learn)\/[\w/-]+\?(?:[\w.~%+-]+=[\w.~%+-]*&)*picture=1$/;
+export const isPicturePage = (text) => PAGE.test(text ?? "");
+
 // -> a place; null of a text that is none.
 export function placeOf(text) {
   if (text === "now") return { at_us: null, to_us: null, speed: null };

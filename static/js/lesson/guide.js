@@ -7,6 +7,7 @@
 import { page, say } from "../base/chrome.js";
 import { setAttribute, setText } from "../base/dom.js";
 import { momentHash } from "../lane/moment_link.js";
+import { openLane } from "../lane/open_lane.js";
 import { frameShown, isInFrames, isOnWay, placeOf, stopsOf, whereOf } from "./frames.js";
 import { createPointer } from "./pointer.js";
 import * as line from "./stops.js";
@@ -86,7 +87,6 @@ export function createGuide({ send, current, past, lane, question }) {
     const isHere = link?.hasAttribute("aria-current") && (to.lane === null || lane === null || to.lane === lane);
     if (!link || isSame || isHere) return false;
     const address = new URL(link.href);
-    for (const [name, value] of new URLSearchParams(page.player?.query)) address.searchParams.set(name, value);
     if (to.page !== "stage" && to.lane !== null) address.searchParams.set("lane", to.lane);
     if (isPast) address.hash = momentHash(stop);
     const open = () => location.assign(address);
@@ -95,14 +95,11 @@ export function createGuide({ send, current, past, lane, question }) {
     return true;
   }
 
-  // A phone has one lane of the Stage at a time.
-  function openLane(view) {
+  function openLaneOf(view) {
     const frame = frameShown(view), key = frame && `${frame.at_us}`;
     if (lane !== null || key === laneShown) return;
     laneShown = key;
-    const shown = frame && (frame.lane ?? (frame.point ? laneOf(frame.point) : null));
-    const tab = shown && document.querySelector(`[data-tab="${CSS.escape(shown)}"]:not([aria-current])`);
-    tab?.click();
+    openLane(frame && (frame.lane ?? (frame.point ? laneOf(frame.point) : null)));
   }
 
   const item = Object.keys(PAGES).find((name) => document.body.classList.contains(name));
@@ -121,7 +118,7 @@ export function createGuide({ send, current, past, lane, question }) {
     back.disabled = place.before === null;
     next.disabled = Boolean(page.player) && isOver();
     setAttribute($("story"), "data-way", String(isOnWay(view)));
-    openLane(view);
+    openLaneOf(view);
     question.draw(frameShown(view));
     showPointer();
   }
@@ -129,11 +126,14 @@ export function createGuide({ send, current, past, lane, question }) {
   // The arrow keys belong to what has the focus where that is a row of choices.
   const isFree = ({ target }) => !target.closest?.("[role=tablist], [role=slider], [role=grid], .seg, nav");
   const byArrow = (act) => (event) => (isFree(event) ? act() : false);
+  // At its end the key is for what is around: a slide.
+  const byKey = (button, act) => () => (button.disabled ? false : (act(), true));
+  const onByKey = byKey(next, goNext), backByKey = byKey(back, goBack);
   const bindings = [
-    { keys: ["pagedown"], says: "keys.frame_on", act: () => { goNext(); } },
-    { keys: ["pageup"], says: "keys.frame_back", act: goBack },
-    { keys: ["arrowright"], act: byArrow(() => { goNext(); }) },
-    { keys: ["arrowleft"], act: byArrow(goBack) },
+    { keys: ["pagedown"], says: "keys.frame_on", act: onByKey },
+    { keys: ["pageup"], says: "keys.frame_back", act: backByKey },
+    { keys: ["arrowright"], act: byArrow(onByKey) },
+    { keys: ["arrowleft"], act: byArrow(backByKey) },
     ...question.bindings,
   ];
   onSwipe($("main"), (by) => (by < 0 ? goNext() : goBack()));

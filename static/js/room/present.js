@@ -5,14 +5,16 @@ import { shownOf } from "./follow.js";
 
 const EVERY_MS = 100;
 
-// look(): {page, query, moment, chosen, thing}. where(): {url, lab}. isMine(): whether this page presents.
-// failed(error): a refusal.
+// look(): {page, query, moment, chosen, thing}, null where that is not known yet. where(): {url, lab}. isMine():
+// whether this page presents. failed(error): a refusal.
 export function createPresent({ look, where, isMine, failed }) {
   let said = "", isAsking = false;
 
   async function tell() {
     if (isAsking || !isMine() || document.hidden) return;
-    const { url, lab } = where(), body = { lab, shown: shownOf(look()) }, text = JSON.stringify(body);
+    const looked = look();
+    if (looked === null) return;
+    const { url, lab } = where(), body = { lab, shown: shownOf(looked) }, text = JSON.stringify(body);
     if (text === said) return;
     isAsking = true;
     try {

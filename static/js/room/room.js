@@ -10,6 +10,7 @@ import { bindKeys } from "../base/keys.js";
 import { refusalOf } from "../base/reasons.js";
 import { ask, change, remove, send } from "../base/requests.js";
 import { openSocket } from "../feed/socket.js";
+import { openLane } from "../lane/open_lane.js";
 import { createPointer } from "../lesson/pointer.js";
 import { isCalled, queryOf, stepsOf } from "./follow.js";
 import { holdPage } from "./hold.js";
@@ -24,8 +25,9 @@ const PRESS = { next: ["next", "step"], back: ["back-frame", "step-back", "back"
 const PRESENTER = "presenter", VISITOR = "visitor";
 
 // notice, past, link: as createTransport has them; of a deck link is its slide. changed(): the room's question or task,
-// what is known of its answers, or who one is.
-export function createRoom({ notice, past, link, changed }) {
+// what is known of its answers, or who one is. inner(): a page within this one that the remote's presses go to first,
+// as its document; null where there is none.
+export function createRoom({ notice, past, link, changed, inner = () => null }) {
   // A player on a slide is in the same tab, and in no room.
   const session = createSession(page.player ? NO_STORAGE : tabStorage(), location, history), strip = $("room-strip");
   const own = { fork: page.urls.fork, lab: page.urls.lab };
@@ -116,22 +118,18 @@ export function createRoom({ notice, past, link, changed }) {
       applied.chosen = steps.chosen;
       link.show(steps.chosen);
     }
-    if (state.thing !== thing) openLane(state.thing);
+    if (state.thing !== thing) openLane(/^\[data-lane="([\w-]+)"\]/.exec(state.thing ?? "")?.[1] ?? null);
     ({ thing } = state);
     return point();
-  }
-
-  // A phone has one lane of the Stage at a time.
-  function openLane(of) {
-    const lane = /^\[data-lane="([\w-]+)"\]/.exec(of ?? "")?.[1];
-    if (lane) document.querySelector(`[data-tab="${lane}"]:not([aria-current])`)?.click();
   }
 
   // The remote's presses press this page's own buttons, each once.
   function press() {
     if (state.presses <= kept().presses) return;
     session.keep({ presses: state.presses });
-    PRESS[state.press].map($).find((button) => button && button.offsetParent !== null)?.click();
+    const own = inner()?.getElementById(PRESS[state.press][0]), isVisible = (button) => button?.offsetParent;
+    if (isVisible(own) && !own.disabled) own.click();
+    else PRESS[state.press].map($).find(isVisible)?.click();
   }
 
   // -- looking around -------------------------------------------------------------------------------------------------
@@ -194,7 +192,8 @@ export function createRoom({ notice, past, link, changed }) {
   // -- the presenter --------------------------------------------------------------------------------------------------
 
   const place = () => ({ ...(page.shows ?? { page: page.item }), query: queryOf(location.search) });
-  const shown = () => ({
+  // Null on the way to a moment: who follows would see the present between.
+  const shown = () => (past.isComing() ? null : {
     ...place(), moment: past.isShown() ? past.place() : null, chosen: link.read(), thing,
   });
   const panel = createPanel({
