@@ -14,7 +14,7 @@ import msgspec
 
 from broker_core.clock import SECOND_US
 from broker_core.rabbitmq.properties import Content
-from broker_core.rabbitmq.values import Table
+from broker_core.rabbitmq.values import Table, Value
 
 
 class _Method(msgspec.Struct, array_like=True, gc=False):
@@ -25,25 +25,25 @@ class ConnectionStart(_Method, tag="connection.start"):
     version_major: int = 0
     version_minor: int = 9
     server_properties: Table = {}
-    mechanisms: str = "AMQPLAIN PLAIN"
-    locales: str = "en_US"
+    mechanisms: Value = "AMQPLAIN PLAIN"
+    locales: Value = "en_US"
 
 
 class ConnectionStartOk(_Method, tag="connection.start-ok"):
-    """response: `\\0user\\0password`; of AMQPLAIN, too, whose table the codec reads."""
+    """response: `\\0user\\0password`; of AMQPLAIN, too, whose table the codec reads. A long string need not be text."""
 
     client_properties: Table = {}
     mechanism: str = "PLAIN"
-    response: str = "\0guest\0guest"
+    response: Value = "\0guest\0guest"
     locale: str = "en_US"
 
 
 class ConnectionSecure(_Method, tag="connection.secure"):
-    challenge: str = ""
+    challenge: Value = ""
 
 
 class ConnectionSecureOk(_Method, tag="connection.secure-ok"):
-    response: str = ""
+    response: Value = ""
 
 
 class ConnectionTune(_Method, tag="connection.tune"):
@@ -90,7 +90,7 @@ class ConnectionUnblocked(_Method, tag="connection.unblocked"):
 
 
 class ConnectionUpdateSecret(_Method, tag="connection.update-secret"):
-    new_secret: str = ""
+    new_secret: Value = ""
     reason: str = ""
 
 
@@ -104,7 +104,7 @@ class ChannelOpen(_Method, tag="channel.open"):
 
 class ChannelOpenOk(_Method, tag="channel.open-ok"):
     channel: int
-    channel_id: str = ""
+    channel_id: Value = ""
 
 
 class ChannelFlow(_Method, tag="channel.flow"):

@@ -15,9 +15,10 @@ from broker_core.errors import CommandError, Names
 from broker_core.events import Json
 from broker_core.rabbitmq.operator import SetAlarm
 from broker_core.serve.conditions import Condition, FaultHits, NotMet, QueueState, counts
-from broker_core.serve.faults.fault import read_fault
-from broker_core.serve.run import Crash, Define, EndFault, Run, ServerAct, SetFault, Start, Stop
+from broker_core.serve.run import Run
 from broker_core.serve.server import Server
+from broker_core.wire.acts import Crash, Define, EndFault, ServerAct, SetFault, Start, Stop
+from broker_core.wire.faults.fault import read_fault
 
 TIMEOUT_S, TIMEOUT_S_MAX = 5.0, 600.0
 RESOURCES = ("memory", "disk")

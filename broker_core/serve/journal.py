@@ -23,7 +23,7 @@ from broker_core.kafka.log.settings import LogSettings
 from broker_core.kafka.log.storage import Folder
 from broker_core.lab.rules import RULES_VERSION
 from broker_core.serve.one_file import LOG_NAME, OneFile
-from broker_core.serve.run import Act
+from broker_core.wire.acts import Act
 
 BYTES_MAX = 64 * 1024 * 1024
 SUFFIX = ".highwater"

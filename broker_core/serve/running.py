@@ -20,9 +20,10 @@ from broker_core.events import Json
 from broker_core.serve.control import Control
 from broker_core.serve.handles import Here, Threaded
 from broker_core.serve.journal import Began, Journal
-from broker_core.serve.run import Run, ServerAct
+from broker_core.serve.run import Run
 from broker_core.serve.scenario import Scenario, read_definitions_file, read_scenario
 from broker_core.serve.server import Server, epoch_us
+from broker_core.wire.acts import ServerAct
 
 
 @dataclass(frozen=True, slots=True)

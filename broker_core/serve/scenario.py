@@ -19,8 +19,8 @@ from typing import Any
 
 from broker_core.errors import CommandError
 from broker_core.events import Json
-from broker_core.serve.faults.fault import Fault, read_fault
-from broker_core.serve.run import Define, ServerAct, SetFault
+from broker_core.wire.acts import Define, ServerAct, SetFault
+from broker_core.wire.faults.fault import Fault, read_fault
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,10 @@ from broker_core.events import Json
 from broker_core.kafka.log.storage import StorageFull
 from broker_core.serve.conditions import Condition
 from broker_core.serve.journal import Began, Journal
-from broker_core.serve.run import BROKER, Act, Backlog, Run
+from broker_core.serve.run import Run
+from broker_core.wire.acts import Act, Backlog
 from broker_core.wire.amqp.remote import Accepted, Arrived, HungUp
+from broker_core.wire.open_server import BROKER
 
 READ_BYTES = 256 * 1024
 SOCKETS_MAX = 1_000

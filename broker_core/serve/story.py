@@ -15,7 +15,8 @@ from broker_core.rabbitmq.tracing import fields_of, name_of
 from broker_core.rabbitmq.values import bare
 from broker_core.serve.journal import Came, Full, Left, entries_in
 from broker_core.serve.replay import beginning
-from broker_core.serve.run import Act, EndFault, Run, SetFault
+from broker_core.serve.run import Run
+from broker_core.wire.acts import Act, EndFault, SetFault
 from broker_core.wire.amqp.receiver import Receiver
 from broker_core.wire.amqp.remote import Accepted, Arrived, HungUp
 from broker_core.wire.amqp.session import Session

@@ -15,8 +15,9 @@ import pika
 import pika.exceptions
 
 from broker_core.serve.journal import Began, Journal
-from broker_core.serve.run import Crash, Run, Start
+from broker_core.serve.run import Run
 from broker_core.serve.server import Server, epoch_us
+from broker_core.wire.acts import Crash, Start
 
 CLIENTS, STEPS = 3, 12
 QUEUES = ("a", "b", "c")

@@ -53,7 +53,8 @@ def start_ok(
     if isinstance(capabilities, dict):
         known.capabilities = [name for name, value in capabilities.items() if value is True]
     known.name = str(bare(method.client_properties.get("connection_name")) or known.name)
-    _, _, name_and_password = method.response.partition("\0")
+    response = method.response if isinstance(method.response, str) else ""  # names and passwords are texts
+    _, _, name_and_password = response.partition("\0")
     name, _, password = name_and_password.partition("\0")
     user = broker.state.users.get(name)
     if method.mechanism not in MECHANISMS:

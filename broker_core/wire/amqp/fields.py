@@ -9,7 +9,7 @@ from typing import Any
 
 from broker_core.wire.amqp.errors import LocalProtocolError
 from broker_core.wire.amqp.spec import Spec
-from broker_core.wire.amqp.tables import Malformed, read_table, write_table
+from broker_core.wire.amqp.tables import Malformed, read_octets, read_table, write_octets, write_table
 
 _NUMBERS = {"octet": Struct(">B"), "short": Struct(">H"), "long": Struct(">I"), "longlong": Struct(">Q")}
 _SIZE = _NUMBERS["long"]
@@ -57,8 +57,7 @@ def read_field(domain: str, data: bytes, at: int) -> tuple[Any, int]:
     end = at + 4 + _SIZE.unpack_from(data, at)[0]
     if end > len(data):
         raise Malformed
-    # Credentials and the like: any bytes, which come back as they were.
-    return data[at + 4 : end].decode(errors="surrogateescape"), end
+    return read_octets(data[at + 4 : end]), end
 
 
 def write_fields(spec: Spec, values: Sequence[Any]) -> bytes:
@@ -93,9 +92,9 @@ def write_field(name: str, domain: str, value: Any) -> bytes:
         if domain == "shortstr":
             encoded: bytes = value.encode()
             return bytes((len(encoded),)) + encoded
-        encoded = value.encode(errors="surrogateescape")
+        encoded = write_octets(value)
         return _SIZE.pack(len(encoded)) + encoded
-    except (StructError, ValueError, TypeError, AttributeError):
+    except (StructError, ValueError, TypeError, AttributeError, KeyError):
         raise LocalProtocolError(f"{name} {value!r:.80} does not fit its field") from None
 
 

@@ -1,8 +1,8 @@
-"""A real client's end of a connection, as a node of its world: bytes that came from it are handed in, bytes for it wait
-to be taken.
+"""A real client's end of a connection, as a node of its world: bytes that came from it are handed in, bytes for it are
+handed out.
 
     socket ─ Arrived(bytes) ─► session ─ methods ─► link ─► broker
-    socket ◄─ outgoing ─────── session ◄─ methods ── link ◄─┘
+    socket ◄─ leave ────────── session ◄─ methods ── link ◄─┘
 
 So whatever happens to links and processes of a world happens to a real client's connection too. The broker opens it when
 the protocol header has come; who does not come to `connection.open` within ten seconds is cut off; after a close by the
@@ -12,6 +12,7 @@ Source: RabbitMQ 3.10 rabbit_reader, rabbit_heartbeat.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -48,16 +49,15 @@ SocketEvent = Accepted | Arrived | HungUp
 
 @dataclass(slots=True, eq=False)
 class RemoteState:
-    """number: of the socket. broker: whom it talks to. connection: in the world, 0 while there is none. outgoing: bytes for the socket that nobody
-    has taken. is_closing: the server has said that it closes. is_over: the socket is to be closed when `outgoing` is
-    written. heartbeat_us: between two signs of life of the server, 0 for none. has_sent: since the last of them. is_cut:
-    nothing of the server comes through, its signs of life neither."""
+    """number: of the socket. broker: whom it talks to. connection: in the world, 0 while there is none. is_closing: the
+    server has said that it closes. is_over: the socket is to be closed when all that left for it is written.
+    heartbeat_us: between two signs of life of the server, 0 for none. has_sent: since the last of them. is_cut: nothing of
+    the server comes through, its signs of life neither."""
 
     number: int
     broker: str = ""
     connection: int = 0
     session: Session = field(default_factory=Session)
-    outgoing: list[bytes] = field(default_factory=list)
     is_closing: bool = False
     is_over: bool = False
     has_sent: bool = False
@@ -66,11 +66,11 @@ class RemoteState:
 
 
 class Remote:
-    """touched: nodes' states with bytes to be taken, or at their end, in the order in which they came to that."""
+    """leave: hands out (number of the socket, bytes for it), no bytes at its end."""
 
-    def __init__(self, state: RemoteState, touched: dict[RemoteState, None]) -> None:
+    def __init__(self, state: RemoteState, leave: Callable[[int, bytes], None]) -> None:
         self.state = state
-        self.touched = touched
+        self.leave = leave
 
     def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
         match message:
@@ -134,7 +134,7 @@ class Remote:
         if isinstance(method, m.ConnectionClose):
             self.write(m.ConnectionCloseOk())
         if not state.is_closing or isinstance(method, m.ConnectionClose | m.ConnectionCloseOk):
-            state.outgoing.append(state.session.refusal)
+            self.leave(state.number, state.session.refusal)
             self.end(out)
 
     def answer(self, method: m.Method, out: Outbox) -> None:
@@ -154,15 +154,14 @@ class Remote:
 
     def write(self, method: m.Method) -> None:
         state = self.state
-        state.outgoing.append(state.session.send(method))
+        self.leave(state.number, state.session.send(method))
         state.has_sent = True
-        self.touched[state] = None
 
     def end(self, out: Outbox) -> None:
         """Nothing more is read from the socket, and the broker hears that the client is gone."""
         state = self.state
         state.is_over = True
-        self.touched[state] = None
+        self.leave(state.number, b"")
         for name in (HANDSHAKE, CLOSING, HEARTBEAT):
             out.cancel(name)
         if state.connection:

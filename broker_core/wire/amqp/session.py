@@ -15,13 +15,13 @@ from typing import Any
 from broker_core.rabbitmq import methods as m
 from broker_core.rabbitmq import reply_codes as codes
 from broker_core.rabbitmq.connection import FRAME_SIZE_MIN
-from broker_core.rabbitmq.values import bare
+from broker_core.rabbitmq.values import Value, bare
 from broker_core.wire.amqp.errors import RemoteProtocolError
 from broker_core.wire.amqp.frames import PROTOCOL_HEADER
 from broker_core.wire.amqp.receiver import Receiver
 from broker_core.wire.amqp.sender import encode
 from broker_core.wire.amqp.spec import BY_METHOD
-from broker_core.wire.amqp.tables import Malformed, read_rows
+from broker_core.wire.amqp.tables import Malformed, read_rows, write_octets
 
 AMQPLAIN = "AMQPLAIN"
 OFFERED = m.ConnectionTune()
@@ -93,13 +93,13 @@ class Session:
         return method
 
 
-def _plain(response: str) -> str:
+def _plain(response: Value) -> str:
     """AMQPLAIN's rows, a table without its size, in the notation of PLAIN.
 
     Raises RemoteProtocolError where there is no such name or password. Source: RabbitMQ 3.10 rabbit_auth_mechanism_amqplain.
     """
     try:
-        rows = read_rows(response.encode(errors="surrogateescape"))
+        rows = read_rows(write_octets(response))
     except Malformed:
         rows = {}
     name, password = (bare(rows.get(each)) for each in ("LOGIN", "PASSWORD"))

@@ -73,7 +73,8 @@ def _read_value(data: bytes, at: int, end: int, depth: int) -> tuple[Value, int]
             octets_end = _end(data, at, 0)
             if octets_end > end:
                 raise Malformed
-            return _octets(letter, data[at + 4 : octets_end]), octets_end
+            octets = data[at + 4 : octets_end]
+            return (read_octets(octets) if letter == "S" else {"$t": "x", "v": octets.hex()}), octets_end
         case "t" if at < end:
             return data[at] != 0, at + 1
         case "V":
@@ -106,13 +107,19 @@ def _numbered(letter: str, numbers: tuple[Any, ...]) -> Value:
     return {"$t": letter, "v": value}
 
 
-def _octets(letter: str, octets: bytes) -> Value:
-    if letter == "x":
-        return {"$t": "x", "v": octets.hex()}
+def read_octets(octets: bytes) -> Value:
+    """What a long string says: a text, or any octets (credentials, for one)."""
     try:
         return octets.decode()
     except UnicodeDecodeError:
         return {"$t": "S", "v": {"hex": octets.hex()}}
+
+
+def write_octets(value: Value) -> bytes:
+    """The way back of `read_octets`."""
+    inner = bare(value)
+    octets: bytes = bytes.fromhex(inner["hex"]) if isinstance(inner, dict) else inner.encode()
+    return octets
 
 
 def _end(data: bytes, at: int, depth: int) -> int:
@@ -153,8 +160,7 @@ def _write_value(value: Value) -> bytes:
             return letter.encode() + number.pack(*(inner if letter == "D" else (inner,)))
         match letter:
             case "S":
-                octets = bytes.fromhex(inner["hex"]) if isinstance(inner, dict) else inner.encode()
-                return b"S" + _sized(octets)
+                return b"S" + _sized(write_octets(value))
             case "x":
                 return b"x" + _sized(bytes.fromhex(inner))
             case "t":

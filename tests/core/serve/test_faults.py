@@ -10,10 +10,11 @@ from broker_core.errors import CommandError
 from broker_core.plain import to_plain
 from broker_core.rabbitmq import methods as m
 from broker_core.rabbitmq.properties import Content, Properties
-from broker_core.serve.faults.fault import ACTIONS, read_fault
 from broker_core.serve.journal import Began, Journal
 from broker_core.serve.replay import replay
-from broker_core.serve.run import Crash, EndFault, Run, SetFault, Start
+from broker_core.serve.run import Run
+from broker_core.wire.acts import Crash, EndFault, SetFault, Start
+from broker_core.wire.faults.fault import ACTIONS, read_fault
 from tests.core.rabbitmq.laws import check_laws
 from tests.core.serve.wire_clients import BEGAN_US, SEED, Client, Turns
 

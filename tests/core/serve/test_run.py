@@ -21,16 +21,20 @@ from broker_core.rabbitmq.operator import SetAlarm
 from broker_core.rabbitmq.properties import Content, Properties
 from broker_core.serve.journal import Began, Came, Full, Journal, Left, entries_of
 from broker_core.serve.replay import replay
-from broker_core.serve.run import Backlog, Crash, Define, Run, Start, Stop
+from broker_core.serve.run import Run
 from broker_core.sim.keeping import keep, restored
+from broker_core.wire.acts import Backlog, Crash, Define, EndFault, SetFault, Start, Stop
 from broker_core.wire.amqp.frames import PROTOCOL_HEADER
 from broker_core.wire.amqp.remote import Arrived
 from broker_core.wire.amqp.sender import encode
+from broker_core.wire.faults.fault import read_fault
 from tests.core.rabbitmq.laws import check_laws
 from tests.core.serve.wire_clients import BEGAN_US, SEED, Client, OverBytes, Turns
 
 VECTORS = Path(__file__).parents[2] / "vectors" / "rabbitmq"
 PERSISTENT = Properties(delivery_mode=2)
+ODD = {"$t": "S", "v": {"hex": "00ff"}}
+"""Octets that are no text, as a long string has them."""
 
 
 def recorded(name: str) -> list[dict]:
@@ -93,9 +97,8 @@ class Kept(Turns):
         super().leave()
         plain = decode(encode_state(keep(self.run.world)))
         self.run = Run(SEED, BEGAN_US)
-        world = self.run.world = restored("rabbitmq", self.run.world.design, SEED, plain, lambda told: None)
-        states = [slot.node.state for slot in world.slots.values() if slot.kind == "socket"]
-        self.run.sockets = {state.number: state for state in states}
+        design = self.run.world.design
+        self.run.server.world = restored("rabbitmq", design, SEED, plain, lambda told: None)
 
 
 def noisy(turns: Turns) -> None:
@@ -112,12 +115,38 @@ def noisy(turns: Turns) -> None:
     turns.act(1, Backlog(True))
     one.write(begun[second:] + other[first:] + encode(m.BasicGet(1, "q")))
     turns.act(1, Backlog(False))
-    two.write(PROTOCOL_HEADER + encode(m.ConnectionStartOk(response="\0guest\0\udcff")))
+    two.write(PROTOCOL_HEADER + encode(m.ConnectionStartOk(response=ODD)))
     three.write(b"AMQP\x01\x01\x08\x00")
     turns.wait(20 * SECOND_US)
 
 
-@pytest.mark.parametrize("life", [lived, noisy])
+def broken(turns: Turns) -> None:
+    """Faults of every kind that lasts: methods that wait, links that are cut, a server that is down; and octets that are no
+    text on a link that carries nothing."""
+    one, two = Client(turns, 1), Client(turns, 2)
+    one.open(name="one")
+    two.open(name="two")
+    one.send(m.QueueDeclare(1, "q"))
+    for fields in (
+        {"do": "hold", "method": "basic.publish", "connection": "one"},
+        {"do": "delay", "method": "basic.deliver", "ms": 700},
+        {"do": "cut", "method": "basic.get", "connection": "two", "way": "to_server", "ms": 4_000},
+        {"do": "crash", "method": "queue.purge", "ms": 3_000},
+    ):
+        turns.act(0, SetFault(read_fault(fields)))
+    one.send(m.BasicPublish(1, "", "q", message=Content(PERSISTENT, b"held")), m.BasicConsume(1, "q", "t"))
+    turns.act(0, EndFault(1))
+    two.send(m.BasicGet(1, "q"), m.ConnectionUpdateSecret(ODD))
+    turns.wait(SECOND_US)
+    one.send(m.QueuePurge(1, "q"))
+    turns.wait(SECOND_US)
+    Client(turns, 3).open()
+    turns.wait(3 * SECOND_US)
+    Client(turns, 4).open()
+    turns.wait(20 * SECOND_US)
+
+
+@pytest.mark.parametrize("life", [lived, noisy, broken])
 def test_run_goes_on_the_same_from_a_checkpoint_of_any_turn(life):
     life(turns := Turns())
     life(kept := Kept())

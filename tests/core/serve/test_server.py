@@ -20,8 +20,9 @@ from broker_core.serve import server as serving
 from broker_core.serve.__main__ import main
 from broker_core.serve.journal import Began, Came, Journal, entries_of
 from broker_core.serve.replay import replay
-from broker_core.serve.run import Crash, Run
+from broker_core.serve.run import Run
 from broker_core.serve.server import Server, epoch_us
+from broker_core.wire.acts import Crash
 from broker_core.wire.amqp.frames import PROTOCOL_HEADER
 from broker_core.wire.amqp.receiver import Receiver
 from broker_core.wire.amqp.remote import Accepted, Arrived

@@ -8,12 +8,14 @@ from broker_core.conformance.rabbitmq_session import Json, Session
 from broker_core.rabbitmq import methods as m
 from broker_core.rabbitmq.permissions import Permission
 from broker_core.serve.journal import Began, Journal
-from broker_core.serve.run import BROKER, Act, Run
+from broker_core.serve.run import Run
 from broker_core.sim.node import Closed, Opened
+from broker_core.wire.acts import Act
 from broker_core.wire.amqp.frames import PROTOCOL_HEADER
 from broker_core.wire.amqp.receiver import Receiver
 from broker_core.wire.amqp.remote import Accepted, Arrived, HungUp
 from broker_core.wire.amqp.sender import encode
+from broker_core.wire.open_server import BROKER
 
 SEED, BEGAN_US = 7, 1_700_000_000_000_000
 

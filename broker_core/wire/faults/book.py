@@ -11,13 +11,23 @@ from typing import Any
 
 from broker_core.errors import CommandError
 from broker_core.events import Json
+from broker_core.rabbitmq import methods as m
 from broker_core.rabbitmq.connection import Connection
-from broker_core.serve.faults.fault import Fault, check_fault
 from broker_core.wire.amqp.spec import BY_METHOD
+from broker_core.wire.faults.fault import Fault, check_fault
 
 FAULTS_MAX = 1_000
-Place = tuple[int, int, str]
-"""(connection, channel, sender): methods of one place keep their order."""
+Place = str
+"""connection.channel.sender: methods of one place keep their order."""
+
+
+def place_of(connection: int, channel: int, sender: str) -> Place:
+    return f"{connection}.{channel}.{sender}"
+
+
+def whose(place: Place) -> tuple[int, int, str]:
+    connection, channel, sender = place.split(".")
+    return int(connection), int(channel), sender
 
 
 @dataclass(slots=True, eq=False)
@@ -35,22 +45,22 @@ class Row:
 
 @dataclass(slots=True, eq=False)
 class Line:
-    """Methods that wait at one place: the first because of `row`, the others behind it."""
+    """Methods that wait at one place: the first because of the fault of that number, the others behind it."""
 
-    row: Row
-    methods: list[Any]
+    fault: int
+    methods: list[m.Method]
 
 
 @dataclass(slots=True)
 class Faults:
-    """last: numbers given so far. lines: what is held, by place. crashing, cutting, ended: rows whose crash or cut the
-    run has to carry out, and those whose time is up."""
+    """State of a run's timer. last: numbers given so far. crashing, cutting, ended: numbers of faults whose crash or
+    cut, of that connection, the run has to carry out, and of those whose time is up. lines: what is held."""
 
     rows: dict[int, Row] = field(default_factory=dict)
     last: int = 0
     lines: dict[Place, Line] = field(default_factory=dict)
-    crashing: list[Row] = field(default_factory=list)
-    cutting: list[tuple[Row, int]] = field(default_factory=list)
+    crashing: list[int] = field(default_factory=list)
+    cutting: list[tuple[int, int]] = field(default_factory=list)
     ended: list[int] = field(default_factory=list)
 
     def add(self, fault: Fault) -> Row:
@@ -86,11 +96,12 @@ class Faults:
 
     def forget(self, connection: int) -> None:
         """The connection is gone with what was held of it."""
-        self.lines = {place: line for place, line in self.lines.items() if place[0] != connection}
+        for place in [place for place in self.lines if whose(place)[0] == connection]:
+            del self.lines[place]
 
     def held(self, row: Row) -> int:
         """Methods that wait because of it, with those behind them."""
-        return sum(len(line.methods) for line in self.lines.values() if line.row is row)
+        return sum(len(line.methods) for line in self.lines.values() if line.fault == row.number)
 
     def plain(self, row: Row) -> Json:
         """A fault with what has become of it, for JSON."""

@@ -9,6 +9,7 @@ Without faults all is the broker's own.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, cast
 
 import msgspec
@@ -21,11 +22,12 @@ from broker_core.rabbitmq.broker_base import BrokerState
 from broker_core.rabbitmq.channel import CONFIRM, Channel
 from broker_core.rabbitmq.confirms import confirm
 from broker_core.rabbitmq.connection import Connection
+from broker_core.rabbitmq.overhearing import Ear
 from broker_core.rabbitmq.refusals import Refused
-from broker_core.serve.faults.book import Faults, Line, Place, Row
-from broker_core.serve.faults.concerned import queues_of
-from broker_core.serve.faults.fault import AFTER, CLIENT, SERVER, UNANSWERED
 from broker_core.sim.node import PERSON, Closed, Outbox
+from broker_core.wire.faults.book import Faults, Line, Place, Row, place_of, whose
+from broker_core.wire.faults.concerned import queues_of
+from broker_core.wire.faults.fault import AFTER, CLIENT, SERVER, UNANSWERED
 
 DEADLINE = "fault:"
 _NO_ANSWERS = (m.BasicDeliver, m.BasicReturn, m.BasicCancel)
@@ -56,8 +58,14 @@ class FaultyBroker(Broker):
     """muted: (connection, channel) whose answers are being lost. afterwards: what faults of the server's methods do when
     the step is done."""
 
-    def __init__(self, state: BrokerState, faults: Faults) -> None:
-        super().__init__(state)
+    def __init__(
+        self,
+        state: BrokerState,
+        faults: Faults,
+        workload_size: Callable[[int], int] | None = None,
+        ear: Ear | None = None,
+    ) -> None:
+        super().__init__(state, workload_size, ear)
         self.faults = faults
         self.muted: tuple[int, int] | None = None
         self.afterwards: list[tuple[Row, int, int]] = []
@@ -108,7 +116,7 @@ class FaultyBroker(Broker):
             super().receive(connection, method, now_us, out)
             return
         number: int = getattr(method, "channel", 0)
-        place = (connection, number, CLIENT)
+        place = place_of(connection, number, CLIENT)
         line = self.faults.lines.get(place)
         if line is not None:
             known.was_heard = True
@@ -129,7 +137,7 @@ class FaultyBroker(Broker):
     def _strike(
         self, row: Row, place: Place, known: Connection, method: Any, now_us: int, out: Outbox
     ) -> None:
-        fault, (connection, number, _) = row.fault, place
+        fault, (connection, number, _) = row.fault, whose(place)
         channel = known.channels.get(number)
         match fault.do:
             case "refuse":
@@ -181,7 +189,7 @@ class FaultyBroker(Broker):
             if channel is not None and isinstance(method, m.BasicAck):
                 channel.unconfirmed.append(method.delivery_tag)  # no later confirm speaks for it
             return
-        place = (connection, number, SERVER)
+        place = place_of(connection, number, SERVER)
         line = self.faults.lines.get(place)
         if line is not None:
             line.methods.append(method)
@@ -208,14 +216,14 @@ class FaultyBroker(Broker):
     # -- what waits ------------------------------------------------------------------------------------------
 
     def _hold(self, row: Row, place: Place, method: Any, now_us: int, out: Outbox) -> None:
-        self.faults.lines[place] = Line(row, [method])
+        self.faults.lines[place] = Line(row.number, [method])
         if row.fault.do == "delay":
             out.deadline(_deadline(place), now_us + row.fault.ms * 1_000)
 
     def release(self, number: int, now_us: int, out: Outbox) -> None:
         """Everything that a fault holds goes on, and an alarm that it raised ends."""
         row = self.faults.row(number)
-        for place in [place for place, line in self.faults.lines.items() if line.row is row]:
+        for place in [place for place, line in self.faults.lines.items() if line.fault == number]:
             out.cancel(_deadline(place))
             self._go_on(place, now_us, out)
         if row.fault.do == "alarm" and row.hits:
@@ -224,7 +232,7 @@ class FaultyBroker(Broker):
 
     def _go_on(self, place: Place, now_us: int, out: Outbox) -> None:
         """The first has been struck already; those behind it come in their turn."""
-        connection, _, sender = place
+        connection, _, sender = whose(place)
         line = self.faults.lines.pop(place, None)
         if line is None:
             return
@@ -246,11 +254,10 @@ class FaultyBroker(Broker):
             self._end_alarm(self.faults.row(int(rest)), now_us, out)
         elif what == "crash":
             # Only now, as the answers before it are on their way until here.
-            self.faults.crashing.append(self.faults.row(int(rest)))
+            self.faults.crashing.append(int(rest))
             out.tell("serve.fault.crashes", None, {}, {"fault": int(rest)})
         else:
-            connection, channel, sender = rest.split(".")
-            self._go_on((int(connection), int(channel), sender), now_us, out)
+            self._go_on(rest, now_us, out)
 
     # -- what it ends ----------------------------------------------------------------------------------------
 
@@ -267,7 +274,7 @@ class FaultyBroker(Broker):
         elif known is None:
             return
         elif fault.do == "cut":
-            self.faults.cutting.append((row, connection))
+            self.faults.cutting.append((row.number, connection))
             out.tell("serve.fault.cuts", None, {}, {"fault": row.number})
         elif fault.do == "close_channel":
             if number in known.channels:
@@ -300,7 +307,7 @@ class FaultyBroker(Broker):
 
 
 def _deadline(place: Place) -> str:
-    return f"{DEADLINE}line.{place[0]}.{place[1]}.{place[2]}"
+    return f"{DEADLINE}line.{place}"
 
 
 def _refused(code: int, text: str) -> Refused:
