@@ -71,6 +71,14 @@ class CommandError(SentenceError):
         first.others = (*first.others, *others)
         return first
 
+    def within(self, part: str) -> CommandError:
+        """The same, of a request that has this one as its part.
+
+        >>> str(CommandError("code", "must be a number").within("args"))
+        'args.code: must be a number'
+        """
+        return CommandError(f"{part}.{self.field}", self.template, **self.values)
+
     def __str__(self) -> str:
         return f"{self.field}: {self.reason}"
 

@@ -213,6 +213,7 @@ HOLDS = {
     "where are a TubeMQ master's rules": "def refusal",
     "what does a real client's socket say to the broker": "class Remote",
     "when may an answer leave for a real client": "def turn",
+    "how is a run of real clients a lab": "class SocketActs",
     "where does a new exchange type go": "EXCHANGE = Direct",
     "who gets a key from a consistent-hash exchange": "class ConsistentHash",
     "why does a RabbitMQ queue grow": "def growing",

@@ -389,7 +389,7 @@ class Lab(LabState):
         }
         where = {} if command.lane == ALL else {"lane": command.lane}
         self.timeline[position] = {**tick, **where, **by, **(meaning or {})}
-        if names or isinstance(command, LaneCommand):
+        if names or (isinstance(command, LaneCommand) and command.IS_PAST):
             self.history.append(
                 {"position": position, "at_us": self.now_us, "names": names, "command": command.to_json()}
             )

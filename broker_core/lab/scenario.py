@@ -22,7 +22,7 @@ from broker_core.lab.older_names import renamed
 from broker_core.lab.pulsar import lane as pulsar
 from broker_core.lab.pulsar.options import check_pulsar
 from broker_core.lab.rabbitmq import lane as rabbitmq
-from broker_core.lab.rabbitmq.options import check_rabbitmq
+from broker_core.lab.rabbitmq.options import BEGAN, check_rabbitmq
 from broker_core.lab.settings import (
     KAFKA_PARTITIONS,
     LANE_SETTINGS,
@@ -39,6 +39,7 @@ from broker_core.lab.sizing import check_scenario_size
 from broker_core.lab.topic import workload_topic
 from broker_core.lab.tubemq import lane as tubemq
 from broker_core.lab.tubemq.options import check_tubemq
+from broker_core.lab.workload.none import NONE
 from broker_core.lab.workload.parse import workload_from_json
 
 
@@ -66,7 +67,8 @@ _LANE_FIELDS = {
     model: {"id", "model", "algorithm", *(each.name for each in settings)}
     for model, settings in LANE_SETTINGS.items()
 }
-_OF_OLDER_LABS = {"kafka": {"cluster"}}
+_ON_NO_FORM = {"kafka": {"cluster"}, "rabbitmq": {BEGAN.name}}
+"""The first of older labs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +128,7 @@ def scenario_from_json(raw: object, limits: Limits = DEFAULT_LIMITS) -> Scenario
     count, rate = consumers(limits), consumer_rate(limits)
     joined = count.check(raw.get(count.name, count.default), count.name)
     check_scenario_size(lanes, "lanes", joined, workload.key_count or 0, limits)
+    _check_open(lanes, joined, accepted)
     return Scenario(
         name=name,
         seed=seed,
@@ -174,7 +177,7 @@ def _check_lanes(raw: object, topic: str) -> tuple[LaneSpec, ...]:
         model = entry.get("model")
         if not isinstance(model, str) or model not in LANE_KINDS:
             raise CommandError(f"{where}.model", "must be one of {choices}", choices=Names(LANE_KINDS))
-        refuse_unknown(entry, _LANE_FIELDS[model] | _OF_OLDER_LABS.get(model, set()), f"{where}.", where)
+        refuse_unknown(entry, _LANE_FIELDS[model] | _ON_NO_FORM.get(model, set()), f"{where}.", where)
         lane_id = entry.get("id", model)
         if not isinstance(lane_id, str) or not LANE_ID.fullmatch(lane_id) or lane_id in ("all", "lab"):
             raise CommandError(
@@ -186,6 +189,17 @@ def _check_lanes(raw: object, topic: str) -> tuple[LaneSpec, ...]:
         _check_algorithm(model, algorithm, entry, where)
         specs.append(LaneSpec(lane_id, model, algorithm, _check_options(model, entry, where, topic)))
     return tuple(specs)
+
+
+def _check_open(lanes: tuple[LaneSpec, ...], consumers: int, workload: Json) -> None:
+    """A lane that real clients come to is alone with them; records that nobody sends are of such a lab alone."""
+    is_open = any(BEGAN.name in lane.options for lane in lanes)
+    if is_open != (workload == NONE):
+        raise CommandError("workload.kind", "none belongs to a lab that is open to clients, and to no other")
+    if is_open and len(lanes) > 1:
+        raise CommandError("lanes", "a lane that is open to clients is the only one of its lab")
+    if is_open and consumers:
+        raise CommandError("consumers", "must be 0 in a lab that is open to clients")
 
 
 def _check_algorithm(model: str, algorithm: object, entry: Json, where: str) -> None:

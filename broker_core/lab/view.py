@@ -17,6 +17,7 @@ from broker_core.lab.consumer import CRASHED, GONE, LIVE, Consumer
 from broker_core.lab.messages import Messages
 from broker_core.lab.panels import PANELS, panels_of
 from broker_core.lab.pieces import Pieces
+from broker_core.lab.rabbitmq.open_reading import OpenReading
 from broker_core.lab.scenario import Scenario
 from broker_core.lab.shared.hero import hero_view
 from broker_core.lab.shared.history import HISTORY_KEPT_S
@@ -184,6 +185,8 @@ def lane_view(lab: ShownLab, lane: Lane, panels: Collection[str] = PANELS) -> Js
         }
     picture = lane.reads.picture()
     units = lane.reads.units()
+    is_open = isinstance(lane.reads, OpenReading)
+    real = lane.reads.clients() if isinstance(lane.reads, OpenReading) else {}
     bill = ledger.bill_view()
     if "space" in picture:
         picture["needle"] = route["hash"] if route else None
@@ -191,10 +194,13 @@ def lane_view(lab: ShownLab, lane: Lane, panels: Collection[str] = PANELS) -> Js
         "model": lane.model,
         "algorithm": lane.algorithm,
         "algorithms": lane.rules.algorithms(),
-        "order": list(lane.consumers),
+        "order": [*lane.consumers, *real],
         "consumers": {
-            name: _consumer_view(lane, consumer, share_of[name], before.get(name))
-            for name, consumer in lane.consumers.items()
+            **{
+                name: _consumer_view(lane, consumer, share_of[name], before.get(name))
+                for name, consumer in lane.consumers.items()
+            },
+            **real,
         },
         "skew": _thousandths(skew_milli(lane)),
         "lag": lane.reads.lag(),
@@ -213,6 +219,7 @@ def lane_view(lab: ShownLab, lane: Lane, panels: Collection[str] = PANELS) -> Js
         "idle": idle_view(lane),
         "route": route,
         "picture": picture,
+        **({"is_open": True} if is_open else {}),
         **panels_of(lane, panels),
     }
 

@@ -9,10 +9,11 @@ from broker_core.rabbitmq.messages import Stored
 
 
 class Ear(Protocol):
-    """program: on whose connection. message: as the broker holds it, and still held. queue: by name."""
+    """connection, program: on which connection, and whose that is. message: as the broker holds it, and still held. queue: by name."""
 
     def published(
         self,
+        connection: int,
         program: str,
         vhost: str,
         message: int,

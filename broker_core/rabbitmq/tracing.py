@@ -44,11 +44,16 @@ class Trace:
         self.methods[self.heard] = [now_us, is_sent, name_of(method), channel, fields_of(method)]
         self.methods.pop(self.heard - METHODS_KEPT, None)
 
-    def view(self, now_us: int) -> Json:
-        names = ("at_us", "is_sent", "name", "channel", "fields")
+    def view(self, now_us: int, ahead_us: int = 0) -> Json:
+        """ahead_us: how far the server's clock is ahead of the one that the page shows."""
+        names = ("is_sent", "name", "channel", "fields")
         return {
-            "connection": self.connection if now_us <= self.until_us else 0, "channel": self.channel, "until_us": self.until_us, "heard": self.heard,
-            "methods": {str(number): dict(zip(names, each, strict=True)) for number, each in self.methods.items()},
+            "connection": self.connection if now_us <= self.until_us else 0, "channel": self.channel,
+            "until_us": max(0, self.until_us - ahead_us), "heard": self.heard,
+            "methods": {
+                str(number): {"at_us": at_us - ahead_us, **dict(zip(names, each, strict=True))}
+                for number, (at_us, *each) in self.methods.items()
+            },
         }  # fmt: skip
 
 

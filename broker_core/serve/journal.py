@@ -19,6 +19,7 @@ from broker_core.kafka.log.batch_reader import records_only
 from broker_core.kafka.log.errors import CorruptRecord
 from broker_core.kafka.log.memory_storage import MemoryFolder
 from broker_core.kafka.log.partition_log import PartitionLog
+from broker_core.kafka.log.record_batch import CODEC_MASK
 from broker_core.kafka.log.settings import LogSettings
 from broker_core.kafka.log.storage import Folder
 from broker_core.lab.rules import RULES_VERSION
@@ -145,6 +146,8 @@ def entries_in(data: bytes) -> Iterator[Entry]:
     try:
         for batch in records_only(data):
             batch.ensure_valid()
+            if batch.header.attributes & CODEC_MASK:
+                raise CorruptRecord("a journal has no compressed batches")
             for record in batch.records():
                 yield _decode(record.value or b"")
     except (CorruptRecord, msgspec.DecodeError) as error:

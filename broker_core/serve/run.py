@@ -32,14 +32,10 @@ class Run:
         listener: Callable[[list[TurningPoint]], None] = lambda told: None,
     ) -> None:
         self.seed, self.began_us = seed, began_us
-        self.server = OpenServer()
+        self.server = OpenServer(lambda: self.world)
         design = Design(self.server.kinds(), MESSAGES, delay_us=0, ahead_us=began_us)
-        self.server.world = World("rabbitmq", design, seed, listener)
+        self.world = World("rabbitmq", design, seed, listener)
         self.server.begin(BrokerState())
-
-    @property
-    def world(self) -> World:
-        return self.server.world
 
     @property
     def broker(self) -> FaultyBroker:

@@ -55,19 +55,23 @@ Leaving = tuple[int, list[bytes], bool]
 
 
 class OpenServer:
-    """world: given as soon as there is one. sockets: number -> its node's state. is_heard: somebody takes what leaves;
-    else it is dropped. faults: of the run, state of its timer's node."""
-
-    world: World
+    """sockets: number -> its node's state. faults: of the run, state of its timer's node. heard: (socket, method) that came
+    since somebody made it a list; None: nobody wants to know."""
 
     def __init__(
         self,
+        world: Callable[[], World],
         workload_size: Callable[[int], int] | None = None,
         ear: Ear | None = None,
         *,
+        restarted: Callable[[BrokerState, BrokerState], None] = lambda before, after: None,
         is_heard: bool = True,
     ) -> None:
-        self.workload_size, self.ear, self.is_heard = workload_size, ear, is_heard
+        """world: gives the one that it is in. restarted: called when the server starts again, with its states before and
+        after. is_heard: somebody takes what leaves; else it is dropped."""
+        self._world, self.workload_size, self.ear = world, workload_size, ear
+        self.restarted, self.is_heard = restarted, is_heard
+        self.heard: list[tuple[int, m.Method]] | None = None
         self.sockets: dict[int, RemoteState] = {}
         self.leaving: dict[int, list[bytes]] = {}
         self.faults = Faults()
@@ -92,13 +96,21 @@ class OpenServer:
 
     def _socket(self, state: RemoteState) -> Remote:
         self.sockets[state.number] = state
-        return Remote(state, self.leave)
+        return Remote(state, self.leave, self._note)
+
+    def _note(self, socket: int, method: m.Method) -> None:
+        if self.heard is not None:
+            self.heard.append((socket, method))
 
     def begin(self, state: BrokerState) -> None:
         """Start the server and who belongs to it. The faults come first, in a checkpoint, too: the server knows them."""
         self.world.start(TIMER, "timer", Faults())
         self.world.start(BROKER, "broker", state)
         self.world.start(OPERATOR, "operator", OperatorState())
+
+    @property
+    def world(self) -> World:
+        return self._world()
 
     @property
     def broker(self) -> FaultyBroker:
@@ -152,7 +164,7 @@ class OpenServer:
                 self.faults.lines.clear()
                 stop(world, BROKER, cause)
             case Start():
-                come_back(world, BROKER, cause)
+                self._come_back(cause)
             case Define(plain):
                 self._expect_up()
                 self._define(plain, cause)
@@ -170,6 +182,11 @@ class OpenServer:
     def _crash(self, cause: Cause | None = None) -> None:
         self.faults.lines.clear()
         crash(self.world, BROKER, cause)
+
+    def _come_back(self, cause: Cause | None = None) -> None:
+        before = self.world.slots[BROKER].node.state
+        come_back(self.world, BROKER, cause)
+        self.restarted(before, self.broker.state)
 
     def _expect_up(self) -> None:
         if not self.is_up:
@@ -234,7 +251,7 @@ class OpenServer:
                 if after_ms:
                     self.world.order(TIMER, Remind(number, after_ms * 1_000))
                 else:
-                    come_back(self.world, BROKER)
+                    self._come_back()
         while faults.cutting:
             self._cut(*faults.cutting.pop(0))
         while faults.ended:
@@ -270,7 +287,7 @@ class OpenServer:
         if self.is_up:
             self.world.order(BROKER, Release(number), cause)
         elif row.fault.do == "crash" and row.hits:
-            come_back(self.world, BROKER, cause)
+            self._come_back(cause)
         while row.connections:
             self._heal(row.connections.pop())
 

@@ -39,6 +39,7 @@ from dashboard.sentences.player import PLAYER, TO_LOOK_AT
 from dashboard.sentences.predict import PREDICT
 from dashboard.sentences.problems import PROBLEMS
 from dashboard.sentences.queues import QUEUES
+from dashboard.sentences.real_clients import REAL_CLIENTS
 from dashboard.sentences.rooms import JOIN, ROOM
 from dashboard.sentences.settings import PANEL, SETTINGS
 from dashboard.sentences.stage import STAGE
@@ -68,6 +69,7 @@ EVERYWHERE: Mapping[str, Any] = {
     **ROOM,
     **CURL,
     **QUEUES,
+    **REAL_CLIENTS,
     **FACTS,
     **WHY,
     **GLOSSARY,

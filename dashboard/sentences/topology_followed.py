@@ -59,6 +59,7 @@ FOLLOWED = {
     "topology.path.rule.closed_by_operator": _("The connection is closed at the server"),
     "topology.path.rule.closed_by_client": _("The program closes its channel"),
     "topology.path.rule.consumer_timeout": _("The delivery acknowledgement times out"),
+    "topology.path.rule.fault": _("A fault of the server closes its channel"),
     "topology.path.rule.exception": _("The server closes the channel for an error"),
     "topology.path.changed": _("Bindings have changed since, so which ones matched is not known."),
     "topology.path.by": _("binding {exchange} → {name}: {why}"),

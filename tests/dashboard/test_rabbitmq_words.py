@@ -53,7 +53,7 @@ FAMILIES = {
     "path.reason": ("rejected", "expired", "maxlen", "delivery_limit", "purged", "deleted", "lost"),
     "path.rule": (
         "missed_heartbeats", "closed_by_peer", "closed_by_operator", "closed_by_client", "consumer_timeout",
-        "exception",
+        "exception", "fault",
     ),
     "rows.type": TYPES,
     "trace": ("sent", "received"),

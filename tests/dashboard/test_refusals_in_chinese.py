@@ -45,6 +45,7 @@ def test_every_refusal_of_the_core_is_a_template_with_a_translation():
     found = 0
     core = [
         *calls("broker_core/lab", {"CommandError"}, 1),
+        *calls("broker_core/wire/faults", {"CommandError"}, 1),
         *(
             (path, each)
             for path, each in calls("broker_core/rabbitmq", {"CommandError"}, 1)

@@ -27,6 +27,7 @@ from broker_core.lab.commands.pulsar import PULSAR_COMMANDS
 from broker_core.lab.commands.pulsar_producer import LoseReceipts
 from broker_core.lab.commands.rabbitmq import SERVER_COMMANDS
 from broker_core.lab.commands.rabbitmq_access import ACCESS_COMMANDS
+from broker_core.lab.commands.rabbitmq_clients import REAL_CLIENT_COMMANDS
 from broker_core.lab.commands.rabbitmq_consumer import WORKER_COMMANDS
 from broker_core.lab.commands.rabbitmq_server import RUN_COMMANDS
 from broker_core.lab.commands.rabbitmq_trace import TraceMethods
@@ -64,6 +65,7 @@ _ALL_KINDS: tuple[type[Command], ...] = (
     *ACCESS_COMMANDS,
     TraceMethods,
     *RUN_COMMANDS,
+    *REAL_CLIENT_COMMANDS,
     *WORKER_COMMANDS,
     *CLIENT_COMMANDS,
     *CLUSTER_COMMANDS,

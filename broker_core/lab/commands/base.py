@@ -134,6 +134,9 @@ class LaneCommand(Command):
     """An order about what a lane has of its own, its brokers or its producer: in each lane that has it, and
     of no consumer."""
 
+    IS_PAST: ClassVar[bool] = True
+    """A lane that is switched goes through it again."""
+
     @classmethod
     def make(cls, command_id: str, lane: str, consumer: object, args: Json, limits: Limits) -> Self:
         if consumer is not None:

@@ -11,6 +11,7 @@ from broker_core.lab.facts import LabFacts
 from broker_core.lab.limits import Limits
 from broker_core.lab.pieces import Stops
 from broker_core.lab.shared.ordered_lab import OrderedLab
+from broker_core.lab.workload.none import NEVER_US
 
 
 class ClockCommand(LabCommand):
@@ -72,6 +73,10 @@ class Step(ClockCommand):
     def check(self, lab: LabFacts) -> None:
         if lab.is_playing:
             raise CommandError("kind", "pause the lab before you step")
+
+    def ask(self, lab: OrderedLab) -> None:
+        if lab.next_arrival_us >= NEVER_US:
+            raise CommandError("kind", "this lab has no records")
 
     def carry_out(self, lab: OrderedLab, position: int) -> Stops:
         return lab.step()

@@ -78,6 +78,8 @@ class Join(Command):
             if self.ranges is not None and lane.model == PULSAR:
                 check_ranges_of(lane.algorithm, self.ranges, "args.ranges")
         for lane in targets:
+            if not lane.takes_consumers:
+                raise CommandError("lane", "{lane} has real clients alone", lane=lane.id)
             if len(lane.names) + self.count > limit:
                 raise CommandError(
                     "args.count",

@@ -23,7 +23,7 @@ from broker_core.lab.pieces import Stops
 from broker_core.lab.rabbitmq.facts import RabbitMqFacts
 from broker_core.lab.rabbitmq.importing import check_import, incoming
 from broker_core.lab.rabbitmq.programs import OPERATOR, import_definitions, login_now
-from broker_core.lab.rabbitmq.reading import BROKER
+from broker_core.lab.rabbitmq.reading import BROKER, RabbitMqReading
 from broker_core.lab.rabbitmq.topology import (
     ABSENT,
     DEFAULT_USER,
@@ -48,6 +48,8 @@ from broker_core.rabbitmq.client.operator import REQUEUE, SETTLES, Ask
 from broker_core.rabbitmq.definitions import LEFT_OUT, SECTIONS
 from broker_core.rabbitmq.loading import DEFAULT_VHOST
 from broker_core.rabbitmq.properties import Content, Properties
+from broker_core.wire.acts import Define
+from broker_core.wire.open_server import OpenServer
 
 MODEL = "rabbitmq"
 BODY_MAX = 4_096
@@ -88,6 +90,11 @@ def definitions_file(field: str, value: object) -> Json:
 
 def shaped(shape: Shape) -> tuple[Shape, frozenset[str]]:
     return shape, frozenset(shape)
+
+
+def server_of(lane: Lane) -> OpenServer | None:
+    """Of a lane that real clients come to: what an order does is done when the next act comes, as where they came."""
+    return lane.reads.server if isinstance(lane.reads, RabbitMqReading) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,6 +152,9 @@ class ServerCommand(LaneCommand):
     def carry_out_in(self, lane: Lane, position: int) -> None:
         if lane.model == MODEL:
             self.do(lane, position, Cause(command=position))
+            server = server_of(lane)
+            if server is not None:
+                server.advance(lane.world.now_us)
             lane.say_none_joined("none_server")
 
     @abstractmethod
@@ -315,7 +325,7 @@ class Alarm(ControlCommand):
 
     def check_in(self, lane: RabbitMqFacts) -> None:
         ServerCommand.check_in(self, lane)
-        if (self.given["resource"] in lane.alarms) is self.given["is_on"]:
+        if not lane.is_open and (self.given["resource"] in lane.alarms) is self.given["is_on"]:
             raise CommandError("args.is_on", "it is so already")
 
     def order(self, lane: Lane) -> server.Order:
@@ -344,6 +354,10 @@ class ImportDefinitions(ServerCommand):
         found = incoming(self.given["definitions"], "args.definitions")
         data = {**rows, "left_out": found.names()}
         said = lane.emit("rabbitmq.server.import", cause, None, {}, data)
+        opened = server_of(lane)
+        if opened is not None:
+            opened.act(0, Define(self.given["definitions"]), said)
+            return
         for section, kept in found.kept.items():
             lane.world.order(BROKER, server.KeepRows(section, kept), said)
         import_definitions(lane, found.definitions, said, {"verb": self.verb})

@@ -10,13 +10,14 @@ from typing import ClassVar
 
 from broker_core.errors import CommandError
 from broker_core.events import Cause
-from broker_core.lab.commands.rabbitmq import ServerCommand
+from broker_core.lab.commands.rabbitmq import ServerCommand, server_of
 from broker_core.lab.rabbitmq.facts import RabbitMqFacts
 from broker_core.lab.rabbitmq.reading import BROKER, RabbitMqReading
 from broker_core.lab.rabbitmq.topology import Shape
 from broker_core.lab.shared.lane import Lane
 from broker_core.rabbitmq import restart
 from broker_core.rabbitmq.broker_base import BrokerState
+from broker_core.wire.acts import Crash, Start, Stop
 
 NOTHING: Shape = {}
 
@@ -28,8 +29,14 @@ class StopServer(ServerCommand):
     def do(self, lane: Lane, position: int, cause: Cause) -> None:
         connections = len(restart.state_of(lane.world, BROKER).connections)
         said = lane.emit(f"rabbitmq.server.{self.verb}", cause, None, {}, {"connections": connections})
-        self.end(lane, said)
+        opened = server_of(lane)
+        if opened is not None:
+            opened.act(0, self.ACT(), said)
+        else:
+            self.end(lane, said)
         lane.rules.forget_caches()
+
+    ACT: ClassVar[type[Stop | Crash]] = Stop
 
     def end(self, lane: Lane, cause: Cause) -> None:
         restart.stop(lane.world, BROKER, cause)
@@ -37,6 +44,7 @@ class StopServer(ServerCommand):
 
 class CrashServer(StopServer):
     kind: ClassVar[str] = "rabbitmq_crash"
+    ACT = Crash
 
     def end(self, lane: Lane, cause: Cause) -> None:
         restart.crash(lane.world, BROKER, cause)
@@ -55,9 +63,13 @@ class StartServer(ServerCommand):
         assert isinstance(reads, RabbitMqReading)
         before = reads.broker()
         waited = held(before)
-        restart.come_back(lane.world, BROKER, cause)
+        opened = server_of(lane)
+        if opened is not None:
+            opened.act(0, Start(), cause)
+        else:
+            restart.come_back(lane.world, BROKER, cause)
+            reads.notes.note_restart(before, reads.broker(), lane.now_us)
         state = reads.broker()
-        reads.notes.note_restart(before, state, lane.now_us)
         lane.emit(
             "rabbitmq.server.start",
             cause,

@@ -38,6 +38,6 @@ class TraceMethods(ServerCommand):
 
     def do(self, lane: Lane, position: int, cause: Cause) -> None:
         g = self.given
-        until_us = lane.world.now_us + g["seconds"] * SECOND_US
+        until_us = lane.world.node_us + g["seconds"] * SECOND_US
         order = server.TraceConnection(g["connection"], g["channel"], until_us)
         lane.world.order(BROKER, order, lane.emit("rabbitmq.server.trace", cause, None, {}, dict(g)))

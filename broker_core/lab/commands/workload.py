@@ -3,11 +3,13 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.lab.commands.base import LabCommand
 from broker_core.lab.limits import Limits
 from broker_core.lab.pieces import Stops
 from broker_core.lab.shared.ordered_lab import OrderedLab
+from broker_core.lab.workload.none import NEVER_US
 from broker_core.lab.workload.parse import record_rate
 
 
@@ -26,6 +28,10 @@ class RecordRate(LabCommand):
 
     def args(self) -> Json:
         return {"rate": self.rate}
+
+    def ask(self, lab: OrderedLab) -> None:
+        if lab.next_arrival_us >= NEVER_US:
+            raise CommandError("args.rate", "this lab has no records")
 
     def carry_out(self, lab: OrderedLab, position: int) -> Stops:
         lab.change_rate(self.rate)

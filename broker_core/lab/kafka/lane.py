@@ -387,6 +387,9 @@ class KafkaClusterRules:
 
     # -- what happened ---------------------------------------------------------------------------------------
 
+    def between(self, lane: Lane) -> None:
+        """Its nodes need nobody."""
+
     def told(self, lane: Lane, event: TurningPoint) -> None:
         """A machine whose silence was noticed goes, and a program that is closed; when the others will be
         noticed depends on what the coordinator has just heard."""

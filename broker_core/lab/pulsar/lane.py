@@ -371,5 +371,8 @@ class PulsarRules:
             ):  # the broker knows that it is over, and the person has a new one
                 lane.world.forget(slot.name)
 
+    def between(self, lane: Lane) -> None:
+        """Its nodes need nobody."""
+
     def told(self, lane: Lane, event: TurningPoint) -> None:
         """Nothing that the lab would have to do itself."""

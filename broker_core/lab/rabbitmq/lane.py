@@ -10,6 +10,7 @@ connection at the broker.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import cast
 
@@ -19,6 +20,8 @@ from broker_core.lab.pieces import Pieces
 from broker_core.lab.rabbitmq import own_topology
 from broker_core.lab.rabbitmq.crew import crews_of
 from broker_core.lab.rabbitmq.narrator import RabbitMqNarrator
+from broker_core.lab.rabbitmq.open_reading import ClientEar, OpenNarrator, OpenReading
+from broker_core.lab.rabbitmq.options import BEGAN
 from broker_core.lab.rabbitmq.path_ear import PathEar
 from broker_core.lab.rabbitmq.programs import (
     OPERATOR,
@@ -45,6 +48,7 @@ from broker_core.rabbitmq.methods import BasicPublish
 from broker_core.sim.design import Design
 from broker_core.sim.program import Leave, Order, Program
 from broker_core.sim.slot import RUNNING, Slot
+from broker_core.wire.open_server import MESSAGES, OpenServer
 
 PREFETCH = {"prefetch_5": 5, "prefetch_1": 1, "prefetch_unlimited": 0}
 
@@ -55,6 +59,9 @@ def algorithms() -> list[Json]:
 
 
 def make_lane(setup: LaneSetup, watch: Watch | None = None) -> Lane:
+    if BEGAN.name in setup.options:
+        at_once = replace(setup, options={**setup.options, "network_delay_us": 0})
+        return Lane(at_once, OpenRules(setup.algorithm, setup.options), watch)
     return Lane(setup, RabbitMqRules(setup.algorithm, setup.options), watch)
 
 
@@ -62,14 +69,15 @@ class RabbitMqRules:
     name = "rabbitmq"
     keys_have_owners = False
     sends_at_once = True
+    Reads, Says = RabbitMqReading, RabbitMqNarrator
 
     def __init__(self, algorithm: str, options: Json) -> None:
         self.topology: Json | None = options.get("topology")
         prefetch = options.get("prefetch", PREFETCH[algorithm])
-        self.reads = RabbitMqReading(options["topic"], prefetch, self.topology)
+        self.reads = self.Reads(options["topic"], prefetch, self.topology)
         timeout_ms = options.get("consumer_timeout_ms", CONSUMER_TIMEOUT_US // 1_000)
         self.consumer_timeout_us = timeout_ms * 1_000 or None
-        self.narrator = RabbitMqNarrator(self.reads)
+        self.narrator = self.Says(self.reads)
 
     def algorithms(self) -> list[Json]:
         return algorithms()
@@ -187,3 +195,58 @@ class RabbitMqRules:
 
     def told(self, lane: Lane, event: TurningPoint) -> None:
         """Nothing that the lab would have to do itself."""
+
+    def between(self, lane: Lane) -> None:
+        """Its nodes need nobody."""
+
+
+class OpenRules(RabbitMqRules):
+    """Of a lane that real clients come to, and no programs of the lab."""
+
+    sends_at_once = False
+    Reads, Says = OpenReading, OpenNarrator
+    reads: OpenReading
+
+    def __init__(self, algorithm: str, options: Json) -> None:
+        super().__init__(algorithm, options)
+        self.own, self.began_us = algorithm, options[BEGAN.name]
+
+    def algorithms(self) -> list[Json]:
+        return [each for each in algorithms() if each["id"] == self.own]
+
+    def design(self, lane: Lane) -> Design:
+        ear = ClientEar(lane, self.reads)
+        reached = self.reads.notes.paths.reached
+        server = self.reads.server = OpenServer(
+            lambda: lane.world,
+            lane.messages.size,
+            ear,
+            restarted=partial(self.restarted, lane),
+            is_heard=False,
+        )
+        operator = (OperatorState, lambda state: Operator(state, reached))
+        kinds = {**server.kinds(), "operator": operator}
+        return Design(kinds, MESSAGES, delay_us=0, ahead_us=self.began_us)
+
+    def begin(self, lane: Lane) -> Pieces[None]:
+        self.reads.server.begin(BrokerState(consumer_timeout_us=self.consumer_timeout_us))
+        yield None
+
+    def head_start_us(self, lane: Lane) -> int:
+        return 0
+
+    def publisher(self, lane: Lane) -> tuple[Slot, Callable[[int, int], tuple[int, BasicPublish | None]]]:
+        return lane.world.slots[BROKER], lambda index, code: (0, None)
+
+    def restarted(self, lane: Lane, before: BrokerState, after: BrokerState) -> None:
+        self.reads.notes.note_restart(before, after, lane.world.now_us)
+
+    def between(self, lane: Lane) -> None:
+        self.reads.server.carry_out_faults()
+
+    def tidy(self, lane: Lane, second: int) -> None:
+        self.reads.server.sweep()
+        known = self.reads.broker().connections
+        for gone in [connection for connection in self.reads.notes.published if connection not in known]:
+            del self.reads.notes.published[gone]
+        super().tidy(lane, second)

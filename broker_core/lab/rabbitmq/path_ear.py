@@ -38,6 +38,7 @@ class PathEar:
 
     def published(
         self,
+        connection: int,
         program: str,
         vhost: str,
         message: int,
@@ -48,8 +49,8 @@ class PathEar:
         record = message
         routed: Routed = (vhost, DEFAULT_EXCHANGE, [routing_key], None, None, 0)
         if message >= FIRST_STORED:
-            stored = self.reads.broker().messages.at[message]
-            record, routed = stored.content.message, self._routed(vhost, stored)
+            record = self.reads.record(message)
+            routed = self._routed(vhost, self.reads.broker().messages.at[message])
         notes = self.reads.notes
         notes.counts.published(vhost, routed[1], bool(queues), is_returned)
         if record < 0:

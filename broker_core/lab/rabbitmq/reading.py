@@ -4,7 +4,7 @@ it all."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from broker_core.clock import SECOND_US
 from broker_core.errors import InvariantError
@@ -23,9 +23,26 @@ from broker_core.rabbitmq.reply_codes import PRECONDITION_FAILED
 from broker_core.rabbitmq.restart import on_disk
 from broker_core.rabbitmq.vhost import QUEUE
 from broker_core.sim.slot import RUNNING
+from broker_core.wire.open_server import OpenServer
 
 if TYPE_CHECKING:
     from broker_core.lab.shared.lane import Lane
+
+
+class Published(NamedTuple):
+    """What a connection publishes at one exchange. published: messages so far; nacked: that a queue refused; returned: that
+    went back, the last one with returned_key. is_real: a real client's, from outside the lab."""
+
+    connection: int
+    name: str
+    user: str
+    exchange: str
+    published: int
+    returned: int
+    returned_key: str = ""
+    nacked: int = 0
+    is_real: bool = False
+
 
 HEAD_SHOWN = 12
 IN_FLIGHT_SHOWN = 24
@@ -34,9 +51,11 @@ BROKER, PUBLISHER = "broker", "publisher"
 
 class RabbitMqReading:
     """queue_name, vhost: the queue of the Stage's picture. prefetch: of each consumer that names none, 0 for no
-    limit. topology: None for the work queue."""
+    limit. topology: None for the work queue. server, is_open: of a lane that real clients come to."""
 
     lane: Lane
+    server: OpenServer | None = None
+    is_open = False
 
     fresh: None = None
 
@@ -283,7 +302,23 @@ class RabbitMqReading:
 
     def never_sent(self) -> int:
         """Published on a connection that broke before the broker had them, by a publisher without confirms."""
-        return sum(each.lost for each in self.lane.world.slots["publisher"].node.state.roles)
+        return sum(each.lost for each in self.lane.world.slots[PUBLISHER].node.state.roles)
+
+    def publishing(self, vhost: str) -> list[Published]:
+        """Who publishes in a virtual host, and where."""
+        known = self.seen().connections
+        return [
+            Published(
+                each.connection, each.role.name, each.role.login.user, each.role.exchange, each.published, each.returned,
+                each.returned_key, each.nacked,
+            )
+            for each in self.lane.world.slots[PUBLISHER].node.state.roles
+            if each.connection in known and known[each.connection].vhost == vhost
+        ]  # fmt: skip
+
+    def names(self) -> dict[int, str]:
+        """Real clients, by connection."""
+        return {}
 
     def unacked(self) -> int:
         return sum(known.unacked_count() for known in self.broker().connections.values())

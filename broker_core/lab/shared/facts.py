@@ -49,6 +49,7 @@ class LaneFacts(msgspec.Struct, frozen=True, kw_only=True, tag="lane"):
     consumers: dict[str, ConsumerFacts]
     size: LaneSize
     sizes: dict[str, LaneSize]  # what it would be under each algorithm
+    takes_consumers: bool = True  # of the lab's own
 
     @property
     def names(self) -> Collection[str]:

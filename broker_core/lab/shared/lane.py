@@ -157,6 +157,7 @@ class Lane(LaneOrders):
                 self.world.advance(stop_us, stream, by_report=True)
                 if not self.world.is_midway:
                     break
+                self.rules.between(self)
                 yield self.world.held
             self._note_published(bisect_right(times, stop_us))
             if stop_us == until_us or self.is_changing or NO_KEY in self.not_put_on_way:

@@ -76,3 +76,7 @@ class LaneModel(Protocol[LaneOf]):
         """A node told this and its step is over, before anything is said of it: what the lab itself has to do
         then."""
         ...
+
+    def between(self, lane: LaneOf) -> None:
+        """Between two steps, of which the first told something: what nodes cannot do to their own world."""
+        ...

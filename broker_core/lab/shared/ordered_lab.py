@@ -20,6 +20,10 @@ class OrderedLab(Protocol):
     @property
     def now_us(self) -> int: ...
 
+    @property
+    def next_arrival_us(self) -> int:
+        """When the next record arrives; NEVER_US where none ever does."""
+
     def play(self, until_us: int | None = None, speed_milli: int | None = None) -> None:
         """Its clock runs: to a moment at which it pauses, or on and on. speed_milli: on the way to that moment;
         None: the lab's own."""

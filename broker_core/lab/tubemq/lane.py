@@ -358,6 +358,9 @@ class TubeMqRules:
             lane.say("tubemq.rejoining_list", consumer=consumer.name)
         launch(lane, self.reads, consumer, followed)
 
+    def between(self, lane: Lane) -> None:
+        """Its nodes need nobody."""
+
     def told(self, lane: Lane, event: TurningPoint) -> None:
         match event.kind:
             case "tubemq.group.dealt":

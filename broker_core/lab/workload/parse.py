@@ -7,7 +7,7 @@
     {"kind": "keys", "name": "orders", "keys": [["N725MQ", 575], ["N722MQ", 513]], "keyless": 40, "rate": 36}
 
 Every field but the kind and the keys of the last may be left out, and the kind too: {} is the demo's, flights
-by tail number at 36 records a second.
+by tail number at 36 records a second. {"kind": "none"}, which no form has, is no records: of a lab that real clients come to.
 """
 
 from collections.abc import Mapping
@@ -19,6 +19,7 @@ from broker_core.lab.limits import DEFAULT_LIMITS, Limits
 from broker_core.lab.setting import DECIMAL, TABLE, TEXT, WHOLE, Setting, choice, number
 from broker_core.lab.workload.base import Workload
 from broker_core.lab.workload.flights import KEY_COLUMNS, FlightsWorkload
+from broker_core.lab.workload.none import NONE, NoRecords
 from broker_core.lab.workload.synthetic import HotKeyWorkload, UniformWorkload, ZipfWorkload
 from broker_core.lab.workload.weighted_keys import keys_workload
 
@@ -80,6 +81,8 @@ def workload_from_json(data: Any, limits: Limits = DEFAULT_LIMITS, seed: int = 7
     if not isinstance(data, Mapping):
         raise CommandError("workload", "must be an object")
     kind = data.get("kind", "flights")
+    if data == NONE:
+        return NoRecords()
     if not isinstance(kind, str) or kind not in KINDS:
         raise CommandError("workload.kind", "must be one of {choices}", choices=Names(KINDS))
     settings = {each.name: each for each in workload_settings(limits)[kind]}

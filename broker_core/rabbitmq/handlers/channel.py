@@ -123,7 +123,9 @@ def overhear(broker: BrokerBase, channel: Channel, publishes: Sequence[Publish])
     for each in publishes:
         queues = [broker.queues[number].name for number in each.queues if number in broker.queues]
         is_returned = each.mandatory and not each.queues
-        broker.ear.published(program, channel.vhost, each.message, each.routing_key, queues, is_returned)
+        broker.ear.published(
+            channel.connection, program, channel.vhost, each.message, each.routing_key, queues, is_returned
+        )
 
 
 def tx_rollback(

@@ -144,7 +144,9 @@ def deliver_to_queues(
     if broker.ear is not None:
         names = [queue.state.name for queue in queues]
         program, is_returned = broker.connections[channel.connection].name, mandatory and not queues
-        broker.ear.published(program, channel.vhost, message, routing_key, names, is_returned)
+        broker.ear.published(
+            channel.connection, program, channel.vhost, message, routing_key, names, is_returned
+        )
     is_refused, written_us = False, 0
     for queue in queues:
         if not broker.publish_to(queue, message, now_us, out):

@@ -21,6 +21,7 @@ import msgspec
 from broker_core.clock import SECOND_US
 from broker_core.rabbitmq import methods as m
 from broker_core.rabbitmq import reply_codes as codes
+from broker_core.rabbitmq.values import bare
 from broker_core.sim.node import Closed, Outbox
 from broker_core.wire.amqp.errors import LocalProtocolError
 from broker_core.wire.amqp.session import Session
@@ -51,11 +52,13 @@ SocketEvent = Accepted | Arrived | HungUp
 class RemoteState:
     """number: of the socket. broker: whom it talks to. connection: in the world, 0 while there is none. is_closing: the
     server has said that it closes. is_over: the socket is to be closed when all that left for it is written.
-    heartbeat_us: between two signs of life of the server, 0 for none. has_sent: since the last of them. is_cut: nothing of
+    name: as the client calls its connection, "" before it has, or where it does not. heartbeat_us: between two signs of
+    life of the server, 0 for none. has_sent: since the last of them. is_cut: nothing of
     the server comes through, its signs of life neither."""
 
     number: int
     broker: str = ""
+    name: str = ""
     connection: int = 0
     session: Session = field(default_factory=Session)
     is_closing: bool = False
@@ -66,11 +69,16 @@ class RemoteState:
 
 
 class Remote:
-    """leave: hands out (number of the socket, bytes for it), no bytes at its end."""
+    """leave: hands out (number of the socket, bytes for it), no bytes at its end. hear: is told each method that came."""
 
-    def __init__(self, state: RemoteState, leave: Callable[[int, bytes], None]) -> None:
+    def __init__(
+        self,
+        state: RemoteState,
+        leave: Callable[[int, bytes], None],
+        hear: Callable[[int, m.Method], None],
+    ) -> None:
         self.state = state
-        self.leave = leave
+        self.leave, self.hear = leave, hear
 
     def receive(self, connection: int, message: Any, now_us: int, out: Outbox) -> None:
         match message:
@@ -108,13 +116,16 @@ class Remote:
         is_new, is_whole = not session.is_greeted, False
         for method in session.receive(data):
             is_whole = True
+            self.hear(state.number, method)
             if is_new and session.is_greeted:
                 self.open(out)
                 is_new = False
             if not state.connection or state.is_closing:
                 self.read_last(method, out)
                 continue
-            if isinstance(method, m.ConnectionTuneOk):
+            if isinstance(method, m.ConnectionStartOk):
+                state.name = str(bare(method.client_properties.get("connection_name")) or "")
+            elif isinstance(method, m.ConnectionTuneOk):
                 state.heartbeat_us = method.heartbeat * SECOND_US // 2
                 if state.heartbeat_us:
                     out.deadline(HEARTBEAT, now_us + state.heartbeat_us)

@@ -66,11 +66,15 @@ class Faults:
     def add(self, fault: Fault) -> Row:
         """Raises CommandError at the field that is wrong."""
         check_fault(fault)
-        if len(self.rows) >= FAULTS_MAX:
-            raise CommandError("do", "a run has at most {high} faults", high=FAULTS_MAX)
+        self.check_room()
         self.last += 1
         row = self.rows[self.last] = Row(self.last, fault)
         return row
+
+    def check_room(self) -> None:
+        """Raises CommandError where no fault has room any more."""
+        if len(self.rows) >= FAULTS_MAX:
+            raise CommandError("do", "a run has at most {high} faults", high=FAULTS_MAX)
 
     def row(self, number: int) -> Row:
         """Raises CommandError."""

@@ -46,7 +46,7 @@ export function stepWords(step, say) {
 const publishedWords = ({ queues }, params, say) =>
   say(queues.length ? "topology.path.published" : "topology.path.published_nowhere", params);
 
-const RULES = ["missed_heartbeats", "closed_by_peer", "closed_by_operator", "consumer_timeout", "exception"];
+const RULES = ["missed_heartbeats", "closed_by_peer", "closed_by_operator", "consumer_timeout", "exception", "fault"];
 function ruleWords(rule, say) {
   const known = RULES.find((each) => rule.endsWith(`.${each}`)) ?? "closed_by_client";
   return say(`topology.path.rule.${known}`);

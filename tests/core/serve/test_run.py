@@ -98,7 +98,7 @@ class Kept(Turns):
         plain = decode(encode_state(keep(self.run.world)))
         self.run = Run(SEED, BEGAN_US)
         design = self.run.world.design
-        self.run.server.world = restored("rabbitmq", design, SEED, plain, lambda told: None)
+        self.run.world = restored("rabbitmq", design, SEED, plain, lambda told: None)
 
 
 def noisy(turns: Turns) -> None:

@@ -3,14 +3,14 @@ connections, and what each queue held over time."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from broker_core.events import Json
 from broker_core.lab.rabbitmq.crew import connection_of, crews_of
-from broker_core.lab.rabbitmq.reading import BROKER, PUBLISHER, RabbitMqReading
+from broker_core.lab.rabbitmq.reading import BROKER, PUBLISHER, Published, RabbitMqReading
 from broker_core.lab.rabbitmq.views.growth import growing, is_delay, is_full
 from broker_core.lab.rabbitmq.views.topology import (
     BindingEdge,
@@ -27,7 +27,7 @@ from broker_core.lab.rabbitmq.views.topology import (
 from broker_core.lab.shared.history import by_second
 from broker_core.rabbitmq.arguments import REJECT_PUBLISH_DLX
 from broker_core.rabbitmq.broker_base import BrokerState
-from broker_core.rabbitmq.client.publisher import PublisherState, Publishing
+from broker_core.rabbitmq.client.publisher import Publishing
 from broker_core.rabbitmq.client.worker import WorkerState
 from broker_core.rabbitmq.loading import LOADER
 from broker_core.rabbitmq.queues.classic import EXPIRED, MAXLEN, REJECTED, ClassicQueue
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 def rabbitmq_view(lane: Lane, reads: RabbitMqReading) -> Json:
     state, is_running = reads.seen(), lane.world.condition(BROKER) == RUNNING
-    crew_of = crews_of(lane, reads)
+    crew_of, real = crews_of(lane, reads), reads.names()
     return {
         "is_running": is_running,
         "has_topology": reads.topology is not None,
@@ -63,13 +63,14 @@ def rabbitmq_view(lane: Lane, reads: RabbitMqReading) -> Json:
             str(number): {
                 "name": known.name, "user": known.user, "vhost": known.vhost, "state": known.state,
                 "is_blocked": known.is_blocked, "channels": len(known.channels), "unacked": known.unacked_count(),
+                "is_real": number in real,
             }
             for number, known in state.connections.items()
         },
         "kept": {section: list(rows.values()) for section, rows in state.kept.items()},
         "refused": refused_programs(lane, reads),
         "cancelled": cancelled_programs(lane),
-        "trace": state.trace.view(lane.now_us),
+        "trace": state.trace.view(lane.now_us + lane.world.design.ahead_us, lane.world.design.ahead_us),
         "paths": reads.notes.paths.view(lane.messages.by_hand),
         "flows": reads.notes.counts.view(),
         "history": by_second(reads.notes.depths),
@@ -78,8 +79,9 @@ def rabbitmq_view(lane: Lane, reads: RabbitMqReading) -> Json:
 
 def refused_programs(lane: Lane, reads: RabbitMqReading) -> dict[str, str]:
     """Publishers and consumers that have ended or go on without what the server refused them -> its code and text."""
-    state: PublisherState = lane.world.slots[PUBLISHER].node.state
-    found: dict[str, str] = {each.role.name: _said(each) for each in state.roles if each.refused}
+    slot = lane.world.slots.get(PUBLISHER)
+    roles: list[Publishing] = [] if slot is None else slot.node.state.roles
+    found: dict[str, str] = {each.role.name: _said(each) for each in roles if each.refused}
     for consumer in lane.consumers.values():
         slot = lane.world.slots.get(consumer.incarnation)
         if slot is not None and slot.node.state.refused:
@@ -105,25 +107,21 @@ def topology_of(
     crew_of: Callable[[ClassicQueue], str],
 ) -> TopologyView:
     """One virtual host of what is seen of the broker."""
-    mine = {number: known for number, known in state.connections.items() if known.vhost == vhost.name}
-    roles: dict[str, Publishing] = {
-        str(each.connection): each
-        for each in lane.world.slots[PUBLISHER].node.state.roles
-        if each.connection in mine
-    }
+    real, edges = reads.names(), list(edges_of(reads.publishing(vhost.name)))
     return TopologyView(
         vhost.name,
         list(state.vhosts),
         vhost.changes,
         publishers={
-            number: PublisherNode(
-                each.role.name,
-                each.role.login.user,
-                each.published,
-                mine[each.connection].is_blocked,
+            str(each.connection): PublisherNode(
+                each.name,
+                each.user,
+                sum(other.published for _, other in edges if other.connection == each.connection),
+                state.connections[each.connection].is_blocked,
                 each.nacked,
+                each.is_real,
             )
-            for number, each in roles.items()
+            for _, each in edges
         },
         exchanges={
             exchange.name: ExchangeNode(
@@ -142,12 +140,12 @@ def topology_of(
         },
         queues={name: _queue(lane, reads, queue, crew_of) for name, queue in vhost.queues.items()},
         consumers={
-            consumer.key: _consumer(reads, queue, consumer)
+            consumer.key: _consumer(reads, queue, consumer, real)
             for queue in vhost.queues.values()
             for consumer in queue.consumers.by_key.values()
         },
         publishes={
-            number: PublishEdge(number, each.role.exchange, each.published) for number, each in roles.items()
+            edge: PublishEdge(str(each.connection), each.exchange, each.published) for edge, each in edges
         },
         bindings={
             binding_id(source, *binding.destination, binding.routing_key, binding.arguments): BindingEdge(
@@ -171,11 +169,20 @@ def topology_of(
             if queue.settings.dead_letter_exchange is not None
         },
         returns={
-            number: ReturnEdge(each.role.exchange, number, each.returned_key, each.returned)
-            for number, each in roles.items()
+            edge: ReturnEdge(each.exchange, str(each.connection), each.returned_key, each.returned)
+            for edge, each in edges
             if each.returned
         },
     )
+
+
+def edges_of(publishing: Iterable[Published]) -> Iterator[tuple[str, Published]]:
+    """The lines from publishers to exchanges, by an id each: of the first of a connection its number."""
+    seen: set[int] = set()
+    for each in publishing:
+        number = each.connection
+        yield (f"{number} {each.exchange}" if number in seen else str(number)), each
+        seen.add(number)
 
 
 def _dead_letters(queue: ClassicQueue) -> dict[str, int]:
@@ -218,7 +225,9 @@ def _queue(
     )
 
 
-def _consumer(reads: RabbitMqReading, queue: ClassicQueue, consumer: Consumer) -> ConsumerNode:
+def _consumer(
+    reads: RabbitMqReading, queue: ClassicQueue, consumer: Consumer, real: Mapping[int, str]
+) -> ConsumerNode:
     connection = connection_of(consumer)
     return ConsumerNode(
         reads.broker().connections[connection].name,
@@ -230,6 +239,7 @@ def _consumer(reads: RabbitMqReading, queue: ClassicQueue, consumer: Consumer) -
         consumer.priority,
         not queue.settings.is_single_active or queue.consumers.active == consumer.key,
         connection in reads.dead(),
+        connection in real,
     )
 
 

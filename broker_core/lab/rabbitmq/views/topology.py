@@ -19,13 +19,15 @@ from broker_core.rabbitmq.values import Table
 
 class PublisherNode(msgspec.Struct, frozen=True):
     """A connection that publishes. name: the program's. user: by whose permissions. published: messages so far; nacked:
-    those that a queue refused, of one with confirms. is_blocked: the broker takes nothing from it for now (memory or disk alarm)."""
+    those that a queue refused, of one with confirms. is_blocked: the broker takes nothing from it for now (memory or disk alarm).
+    is_real: it came from outside the lab."""
 
     name: str
     user: str
     published: int = 0
     is_blocked: bool = False
     nacked: int = 0
+    is_real: bool = False
 
 
 class ExchangeNode(msgspec.Struct, frozen=True):
@@ -78,7 +80,8 @@ class QueueNode(msgspec.Struct, frozen=True):
 
 class ConsumerNode(msgspec.Struct, frozen=True):
     """One basic.consume. name: the program's, whose colour it has. prefetch_count: 0 for no limit. is_active: of a
-    single active consumer's queue, whether it is the one. is_gone: it died, and the broker does not know yet."""
+    single active consumer's queue, whether it is the one. is_gone: it died, and the broker does not know yet. is_real: it came
+    from outside the lab."""
 
     name: str
     tag: str
@@ -89,6 +92,7 @@ class ConsumerNode(msgspec.Struct, frozen=True):
     priority: int = 0
     is_active: bool = True
     is_gone: bool = False
+    is_real: bool = False
 
 
 class PublishEdge(msgspec.Struct, frozen=True):

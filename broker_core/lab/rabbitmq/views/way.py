@@ -47,9 +47,11 @@ class WayFinder:
             for number, node in graph["publishers"].items():
                 if node["name"] == step["program"]:
                     parts.append(f"publisher:{number}")
-                    at_exchange = step.get("exchange", edges.get(number, {}).get("exchange"))
-                    if number in edges and edges[number]["exchange"] == at_exchange:
-                        ways.append(f"{line}:{number}")
+                    own = {
+                        edge: each["exchange"] for edge, each in edges.items() if each["publisher"] == number
+                    }
+                    at_exchange = step.get("exchange", own.get(number))
+                    ways += [f"{line}:{edge}" for edge, exchange in own.items() if exchange == at_exchange]
         elif "program" in step:
             for key, node in graph["consumers"].items():
                 if node["name"] == step["program"] and node["queue"] == step["queue"]:

@@ -59,6 +59,11 @@ NEEDED: dict[str, dict[str, Any]] = {
     "rabbitmq_permissions": {"user": "bob", "vhost": "/", "read": ""},
     "rabbitmq_topic_permissions": {"user": "bob", "vhost": "/", "exchange": "x", "write": "^a"},
     "rabbitmq_trace": {"connection": 3, "channel": 1, "seconds": 5},
+    "rabbitmq_socket": {
+        "acts": [{"do": "open", "socket": 1}, {"do": "bytes", "socket": 1, "data": "QU1RUA=="}]
+    },
+    "rabbitmq_fault": {"do": "delay", "method": "basic.publish", "ms": 5},
+    "rabbitmq_fault_end": {"fault": 1},
     "rabbitmq_alarm": {"resource": "disk"},
     "rabbitmq_import": {"definitions": {"queues": [{"name": "q", "vhost": "/"}]}},
     "rabbitmq_consume": {"ack": "never", "prefetch": 0},

@@ -1,0 +1,217 @@
+"""What a RabbitMQ lane that is open to real clients says: its programs are whoever is connected, by the names that they give
+their connections, and its messages are theirs, numbered as the server takes them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from broker_core.events import Json, TurningPoint
+from broker_core.lab.rabbitmq import counts
+from broker_core.lab.rabbitmq.crew import connection_of
+from broker_core.lab.rabbitmq.narrator import RabbitMqNarrator
+from broker_core.lab.rabbitmq.path_ear import PathEar
+from broker_core.lab.rabbitmq.reading import (
+    BROKER,
+    HEAD_SHOWN,
+    IN_FLIGHT_SHOWN,
+    Published,
+    RabbitMqReading,
+)
+from broker_core.lab.shared.bill import Bill
+from broker_core.rabbitmq.messages import FIRST_STORED
+from broker_core.rabbitmq.queues.classic import ClassicQueue
+from broker_core.rabbitmq.vhost import DEFAULT_EXCHANGE
+from broker_core.sim.slot import RUNNING
+from broker_core.wire.open_server import OpenServer, socket_name
+
+if TYPE_CHECKING:
+    from broker_core.lab.shared.lane import Lane
+
+
+class ClientEar(PathEar):
+    """Hears, too, on which connection and at which exchange a message came."""
+
+    def published(
+        self,
+        connection: int,
+        program: str,
+        vhost: str,
+        message: int,
+        routing_key: str,
+        queues: list[str],
+        is_returned: bool,
+    ) -> None:
+        stored = self.reads.broker().messages.at.get(message)
+        exchange = DEFAULT_EXCHANGE if stored is None else stored.exchange
+        counted = self.reads.notes.published.setdefault(connection, {}).setdefault(exchange, [0, 0])
+        counted[0] += 1
+        counted[1] += is_returned
+        super().published(connection, program, vhost, message, routing_key, queues, is_returned)
+
+
+class OpenReading(RabbitMqReading):
+    """server: that the clients come to."""
+
+    server: OpenServer
+    is_open = True
+
+    def queue(self) -> ClassicQueue:
+        """The one that most was published to; of several the first."""
+        queues = self.queues()
+        found = max(queues, key=lambda number: (queues[number].published, -number), default=0)
+        return queues[found] if found else ClassicQueue()
+
+    def record(self, message: int) -> int:
+        """Of a client's message the how-manieth it is that the server took, from 1; a dead letter is the message that it
+        was."""
+        if message < FIRST_STORED:
+            return message
+        stored = self.broker().messages.at[message]
+        if stored.content.message >= 0:
+            return stored.content.message
+        while stored.origin >= 0:
+            message = stored.origin
+            if message not in self.broker().messages.at:
+                break
+            stored = self.broker().messages.at[message]
+        return message - FIRST_STORED + 1
+
+    def would_wait(self, index: int, code: int) -> bool:
+        return False
+
+    def is_settled(self) -> bool:
+        return True
+
+    def dark_units(self) -> tuple[int, int]:
+        return 0, 1
+
+    def lag(self) -> int:
+        return sum(queue.ready + queue.unacked_count for queue in self.queues().values())
+
+    def lost(self) -> int | None:
+        return None
+
+    def publishing(self, vhost: str) -> list[Published]:
+        known = self.seen().connections
+        return [
+            Published(
+                number,
+                known[number].name,
+                known[number].user,
+                exchange,
+                counted[0],
+                counted[1],
+                is_real=self.is_real(number),
+            )
+            for number, exchanges in self.notes.published.items()
+            if number in known and known[number].vhost == vhost
+            for exchange, counted in exchanges.items()
+        ]
+
+    def is_real(self, connection: int) -> bool:
+        return any(state.connection == connection for state in self.server.sockets.values())
+
+    def client_name(self, socket: int) -> str:
+        """As it calls its connection, or the socket where it has not."""
+        state = self.server.sockets.get(socket)
+        return socket_name(socket) if state is None or not state.name else state.name
+
+    def names(self) -> dict[int, str]:
+        """Connection -> the client's name for a page; of several that call themselves the same with the number of the
+        connection."""
+        known = {number: each for number, each in self.seen().connections.items() if self.is_real(number)}
+        often = Counter(each.name for each in known.values())
+        return {
+            number: each.name if often[each.name] == 1 else f"{each.name} ({number})"
+            for number, each in known.items()
+        }
+
+    def clients(self) -> dict[str, Json]:
+        """Those that consume, as the Stage's rows have consumers."""
+        found: dict[str, Json] = {}
+        took = {name: self._took(name) for name in {each.name for each in self.seen().connections.values()}}
+        total = sum(took.values())
+        for number, name in self.names().items():
+            known = self.seen().connections[number]
+            if not any(channel.consumers for channel in known.channels.values()):
+                continue
+            own = took[known.name]
+            found[name] = {
+                "name": name, "color": number, "state": "live", "share": own / total if total else 0,
+                "share_before": None, "rate": own, "capacity": 0, "slow": False, "in_flight": 0,
+                "unacked": known.unacked_count(), "deadline_us": None, "deadline_from_us": None, "is_real": True,
+            }  # fmt: skip
+        return found
+
+    def _took(self, program: str) -> float:
+        """Messages a second that programs of this name finished lately."""
+        seconds = self.notes.counts.seconds()
+        if len(seconds) < 2:
+            return 0
+        first, last = (self.notes.counts.programs_at[each] for each in (seconds[0], seconds[-1]))
+        done = _finished(last, program) - _finished(first, program)
+        return round(done / (seconds[-1] - seconds[0]), 1)
+
+    def picture(self) -> Json:
+        queue, names = self.queue(), self.names()
+        keys = {key: names.get(connection_of(each), "") for key, each in queue.consumers.by_key.items()}
+        held: dict[str, list[Json]] = {}
+        for key, name in keys.items():
+            taken = [
+                {"record": self.record(queue.message(position)), "redelivered": again}
+                for position, again in queue.unacked(key, IN_FLIGHT_SHOWN)
+            ]
+            held[name] = [*held.get(name, []), *taken][:IN_FLIGHT_SHOWN]
+        return {
+            "kind": "queue",
+            "name": queue.name,
+            "ready": queue.ready,
+            "head": [
+                {"record": self.record(queue.message(position)), "redelivered": redelivered}
+                for position, redelivered in queue.head(HEAD_SHOWN)
+            ],
+            "prefetch": max((each.prefetch for each in queue.consumers.by_key.values()), default=0),
+            "ring": list(dict.fromkeys(keys[key] for key in queue.ring if key in keys)),
+            "in_flight": held,
+            "former": {},
+            "unacked": self.unacked(),
+            "publishers": [name for number, name in names.items() if number in self.notes.published],
+        }
+
+
+def _finished(programs: dict[str, dict[str, list[int]]], name: str) -> int:
+    return sum(
+        each[what]
+        for named in programs.values()
+        if (each := named.get(name))
+        for what in (counts.ACKED, counts.AUTO)
+    )
+
+
+class OpenNarrator(RabbitMqNarrator):
+    """Nobody of the lab's own can join, fall silent or leave."""
+
+    def heard(self, lane: Lane, event: TurningPoint) -> TurningPoint:
+        if event.kind == "rabbitmq.operator.answered" and "message" in event.data:
+            return event.with_facts(data={"by_hand": lane.messages.by_hand(event.data["message"])})
+        return event
+
+    def told(self, lane: Lane, event: TurningPoint) -> None:
+        """The sentence is made anew for each view."""
+
+    def sentence_now(self, lane: Lane) -> Json:
+        if lane.world.slots[BROKER].condition != RUNNING:
+            return {"code": "rabbitmq.server_down", "params": {}}
+        reads = self.reads
+        waits: Sequence[ClassicQueue] = list(reads.queues().values())
+        params = {
+            "clients": len(reads.names()),
+            "ready": sum(queue.ready for queue in waits),
+            "unacked": reads.unacked(),
+        }
+        return {"code": "rabbitmq.open", "params": params}
+
+    def on_settled(self, lane: Lane, bill: Bill) -> None:
+        """There is no change of its own."""

@@ -1,0 +1,34 @@
+"""What is said of real clients at the server of a RabbitMQ lane, and of the faults that it has for them. Methods have the
+specification's names, sockets those of TCP."""
+
+from django.utils.translation import gettext_lazy as _
+
+REAL_CLIENTS = {
+    "caption.rabbitmq_socket": _("{client}: {methods}"),
+    "caption.rabbitmq_fault": _("The server has a fault: {do} for {method}."),
+    "caption.rabbitmq_fault_end": _("Fault {fault} ends, and what it held is on its way."),
+    "tick.rabbitmq_socket": _("{client}: {methods}"),
+    "tick.rabbitmq_fault": _("fault: {do}"),
+    "tick.rabbitmq_fault_end": _("fault {fault} ends"),
+    "event.rabbitmq.client.came": _("{client} connects from outside the lab"),
+    "event.rabbitmq.client.went": _("{client} closes its socket"),
+    "event.rabbitmq.server.fault": _("Fault {fault} is set: {do} for {method}"),
+    "event.rabbitmq.server.fault_end": _("Fault {fault} ends"),
+    "event.serve.fault.struck": _("Fault {fault} strikes {method} of {connection}: {do}"),
+    "event.serve.fault.crashes": _("Fault {fault}: the server crashes"),
+    "event.serve.fault.cuts": _("Fault {fault}: a client's link carries nothing any more"),
+    "event.serve.fault.ends": _("The time of fault {fault} is up"),
+    "rabbitmq.open": _(
+        "{clients} real {clients?client is|clients are} connected. In all queues {ready} {ready?message is|messages are} ready and {unacked} "
+        "unacked."
+    ),
+    "client.sub": _("{count} real {count?client consumes|clients consume} now."),
+    "client.lane": _("open to clients"),
+    "client.lane_about": _("Real programs use this server; the lab has no consumers or records of its own."),
+    "client.no_consumer": _("No client consumes now."),
+    "client.none_own": _("A real program does what its own code says."),
+    "client.own_code": _("{consumer} is a real program: it does what its own code says."),
+    "client.real": _("real"),
+    "client.real_title": _("A real program, connected from outside the lab"),
+    "workload.none": _("no records"),
+}
