@@ -3,9 +3,11 @@
     highwater serve --amqp 5672 [--amqps PORT --certificate FILE --key FILE] [--host 127.0.0.1]
                     [--control PORT] [--definitions FILE] [--scenario FILE] [--seed N] [--journal FILE] [--json]
     highwater replay FILE
+    highwater open FILE [--site http://127.0.0.1:8000]
 
 `serve` prints one line when it is ready, and runs until it is interrupted. `replay` runs a journal again and says whether
 every answer is the same: exit code 0, 1 where one is another, 2 for a file that is no run, 3 where a rule of ours breaks.
+`open` hands a journal to a site of Highwater that runs, and prints the address of the lab that it becomes.
 """
 
 from __future__ import annotations
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from broker_core.serve.http_control import HttpControl
 
 DIFFERS, REFUSED, FAILED = 1, 2, 3
+SITE = "http://127.0.0.1:8000"
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -40,6 +43,8 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         if options.command == "replay":
             return _replay(options.file)
+        if options.command == "open":
+            return _open(options)
         return asyncio.run(_serve(options))
     except CommandError as error:
         print(f"highwater: {error}", file=sys.stderr)
@@ -66,6 +71,9 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     add("--json", action="store_true", help="print the ready line as JSON")
     again = commands.add_parser("replay", help="run a journal again and compare every answer")
     again.add_argument("file", type=Path, metavar="FILE")
+    opened = commands.add_parser("open", help="see a journal as a lab, on a site that runs")
+    opened.add_argument("file", type=Path, metavar="FILE")
+    opened.add_argument("--site", default=SITE, metavar="URL", help=f"where it runs; by default {SITE}")
     return parser.parse_args(arguments)
 
 
@@ -193,6 +201,13 @@ def _replay(path: Path) -> int:
         else f", up to {found.full_from_us / 1_000_000:.3f} s; more was not kept"
     )
     print(f"highwater: {found.acts} acts, {found.answered} turns with the same answers{until}")
+    return 0
+
+
+def _open(options: argparse.Namespace) -> int:
+    from broker_core.serve.opening import open_on_site  # what speaks HTTP, for those who want it
+
+    print(open_on_site(options.file, options.site))
     return 0
 
 

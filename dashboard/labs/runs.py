@@ -3,6 +3,9 @@ version of the rules.
 
     {"highwater_run": 1, "rules": 57, "name": "", "scenario": {...}, "script": [{at_us, body}], "commands": [...], "at_us": 83250000}
 
+A run of real clients is a file of its own (`highwater serve --journal FILE.highwater`): it says the same of a lab that is open
+to clients (broker_core/serve/lab_run.py), and is opened the same way.
+
 Nothing in it is believed: every part is checked as if it were sent on its own, and the worker decides each command
 again on the way to the run's end, where the opened lab is paused.
 """
@@ -13,10 +16,12 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from broker_core.clock import SECOND_US
+from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.lab.commands import check_command
 from broker_core.lab.rules import RULES_VERSION
 from broker_core.lab.scenario import parts_of_scenario
+from broker_core.serve.lab_run import lab_run
 from dashboard import access
 from dashboard.errors import Refused
 from dashboard.formats import clock, number
@@ -33,6 +38,9 @@ from dashboard.stored import intact
 FORMAT = 1
 BYTES_MAX = 1 << 20
 COMMANDS_MAX = 2_000
+CLIENTS_BYTES_MAX = 4 << 20
+CLIENTS_COMMANDS_MAX = 10_000
+"""Of a run of real clients: each of its moments is a command."""
 LASTS_US_MAX = 24 * 3600 * SECOND_US
 FIELDS = ("highwater_run", "rules", "name", "scenario", "script", "commands", "at_us")
 _POSITION_MAX = 10**9
@@ -53,16 +61,28 @@ def run_file(lab: Lab, moment: Moment | None) -> Json:
     }
 
 
-def run_open(run: Any, *, visitor: str | None = None, address: str = "") -> services.OpenedLab:
-    """A lab that goes through this run again and is paused at its end. run: the file's JSON. Raises Refused: 400 at
-    `file` with what is wrong in it, 409 for a run of other rules, 429 when a quota is used up."""
+def clients_run(data: bytes, name: str) -> Json:
+    """A run of real clients as `run_open` takes one. data: its file; name: of the lab. Raises Refused 400 for a file that is
+    none."""
+    try:
+        found = lab_run(data)
+    except (CommandError, RecursionError) as error:
+        raise _no_run() from error
+    return {"highwater_run": FORMAT, "name": name, "script": [], **found}
+
+
+def run_open(
+    run: Any, *, visitor: str | None = None, address: str = "", most: int = COMMANDS_MAX
+) -> services.OpenedLab:
+    """A lab that goes through this run again and is paused at its end. run: the file's JSON. most: commands. Raises
+    Refused: 400 at `file` with what is wrong in it, 409 for a run of other rules, 429 when a quota is used up."""
     _check_kind(run)
     at_us = _whole(run.get("at_us"), LASTS_US_MAX, "at_us")
     try:
         scenario = checked_scenario(run["scenario"])
     except Refused as refused:
         raise _told(refused, "scenario") from refused
-    commands = _commands(run.get("commands"), at_us)
+    commands = _commands(run.get("commands"), at_us, most)
     script = [_scripted(entry) for entry in _list(run.get("script"), "script")]
     name = _name(run.get("name", ""))
     with transaction.atomic():
@@ -107,9 +127,16 @@ def _told(refused: Refused, part: str) -> Refused:
     return _wrong(f"{part}.{field}", " ".join(texts))
 
 
+def _no_run() -> Refused:
+    text = _(
+        "is not a run of Highwater: take one from the ⋯ menu of a lab, or from highwater serve --journal"
+    )
+    return Refused(400, {"file": text})
+
+
 def _check_kind(run: Any) -> None:
     if not isinstance(run, dict) or run.get("highwater_run") != FORMAT:
-        raise Refused(400, {"file": _("is not a run of Highwater: take one from the ⋯ menu of a lab")})
+        raise _no_run()
     if run.get("rules") != RULES_VERSION:
         text = _(
             "was made under version %(made)s of the rules, and this site has version %(now)s: the same commands could "
@@ -122,11 +149,11 @@ def _check_kind(run: Any) -> None:
         raise _wrong("scenario", _("must be an object"))
 
 
-def _commands(raw: Any, until_us: int) -> list[Json]:
+def _commands(raw: Any, until_us: int, most: int) -> list[Json]:
     """In order, each once, none before the one ahead of it or after the end."""
     found: list[Json] = []
     ids: set[str] = set()
-    for place, entry in enumerate(_list(raw, "commands")):
+    for place, entry in enumerate(_list(raw, "commands", most)):
         part = f"commands[{place}]"
         if not isinstance(entry, dict):
             raise _wrong(part, _("must be an object"))
@@ -162,11 +189,11 @@ def _body(raw: Any, part: str) -> Json:
         raise _told(refused, part) from refused
 
 
-def _list(raw: Any, part: str) -> list[Any]:
+def _list(raw: Any, part: str, most: int = COMMANDS_MAX) -> list[Any]:
     if not isinstance(raw, list):
         raise _wrong(part, _("must be a list"))
-    if len(raw) > COMMANDS_MAX:
-        raise _wrong(part, _("has more than %(count)s entries") % {"count": number(COMMANDS_MAX)})
+    if len(raw) > most:
+        raise _wrong(part, _("has more than %(count)s entries") % {"count": number(most)})
     return raw
 
 

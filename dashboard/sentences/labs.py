@@ -31,7 +31,8 @@ LABS = {
     "labs.open": _("Open a run"),
     "labs.file": _("A run from a file"),
     "labs.file_hint": _(
-        "The menu ⋯ of a lab’s panels gives it: “This run as a file that opens again”. It runs again, and is paused at its end."
+        "The menu ⋯ of a lab’s panels gives one (“This run as a file that opens again”), and highwater serve --journal one of real "
+        "clients, which ends in .highwater. It runs again, and is paused at its end."
     ),
     "labs.no_file": _("Choose a file first."),
     # What its owner does to it

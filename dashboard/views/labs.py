@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 from dashboard import access
 from dashboard.formats import clock, fill
 from dashboard.labs import selectors
-from dashboard.labs.runs import BYTES_MAX
+from dashboard.labs.runs import BYTES_MAX, CLIENTS_BYTES_MAX
 from dashboard.page import base_context
 
 Json = dict[str, Any]
@@ -32,7 +32,7 @@ def labs(request: HttpRequest) -> HttpResponse:
     ]
     context["page"] |= {
         "csrf": get_token(request), "urls": {"labs": "/api/labs/", "lab": "/lab/{id}/", "open": "/api/labs/open/"},
-        "run_bytes_max": BYTES_MAX,
+        "run_bytes_max": BYTES_MAX, "clients_bytes_max": CLIENTS_BYTES_MAX,
         "labs": [{name: row[name] for name in ("id", "name", "workload_code", "created")} for row in rows],
     }  # fmt: skip
     response = render(request, "dashboard/labs.html", {**context, "labs": rows})

@@ -13,11 +13,15 @@ const write = (method, url, body, secret) => sendText(url, JSON.stringify(body),
 
 // text: JSON as it is, of a file that a person chose.
 export const sendText = (url, text, method = "POST", secret = "") =>
+  sendAs("application/json", url, text, method, secret);
+export const sendBytes = (url, bytes) => sendAs("application/octet-stream", url, bytes);
+
+const sendAs = (type, url, body, method = "POST", secret = "") =>
   answerOf(
     fetch(url, {
-      method, credentials: "same-origin", body: text,
+      method, credentials: "same-origin", body,
       headers: {
-        "Content-Type": "application/json", ...csrf(), ...language(),
+        "Content-Type": type, ...csrf(), ...language(),
         ...(secret && { Authorization: `Bearer ${secret}` }),
       },
     }),

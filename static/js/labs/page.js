@@ -6,7 +6,7 @@ import { clearErrors, clearWhenChanged, showErrors } from "../base/field_errors.
 import { labTitle } from "../base/lab_title.js";
 import { createNotice } from "../base/notice.js";
 import { refusalOf } from "../base/reasons.js";
-import { change, remove, send, sendText } from "../base/requests.js";
+import { change, remove, send, sendBytes, sendText } from "../base/requests.js";
 
 const MARGIN_S = 2;      // an undo that is pressed must still arrive in time
 const $ = (id) => document.getElementById(id);
@@ -61,7 +61,7 @@ $("open").addEventListener("submit", async (event) => {
   if (!file) return showErrors(form, { file: [say("labs.no_file")] });
   $("open-run").disabled = true;
   try {
-    const { id } = await sendText(page.urls.open, await file.slice(0, page.run_bytes_max + 1).text());
+    const { id } = await openRun(file);
     location.assign(page.urls.lab.replace("{id}", id));
   } catch (error) {
     fail(error, form, $("open-run"));
@@ -69,6 +69,16 @@ $("open").addEventListener("submit", async (event) => {
   }
 });
 clearWhenChanged($("open"));
+
+// One of real clients is bytes, and is called as its file is.
+const OF_CLIENTS = ".highwater", NAME_MAX = 64;
+async function openRun(file) {
+  if (!file.name.endsWith(OF_CLIENTS)) {
+    return sendText(page.urls.open, await file.slice(0, page.run_bytes_max + 1).text());
+  }
+  const name = new URLSearchParams({ name: file.name.slice(0, -OF_CLIENTS.length).slice(0, NAME_MAX) });
+  return sendBytes(`${page.urls.open}?${name}`, file.slice(0, page.clients_bytes_max + 1));
+}
 
 // -- another name -----------------------------------------------------------------------------------------------------
 

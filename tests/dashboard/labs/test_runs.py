@@ -10,8 +10,13 @@ from django.test import Client
 from broker_core.lab.lesson.file import read_file, scenario_from_text, shelf
 from broker_core.lab.rules import RULES_VERSION
 from broker_core.lab.scenario import scenario_to_json
+from broker_core.serve.journal import Began, Journal
+from broker_core.serve.lab_run import lab_run
 from dashboard.labs import runs
 from dashboard.models import Lab
+from tests.core.lab.rabbitmq.test_open_lane import gone_through
+from tests.core.serve.test_run import lived
+from tests.core.serve.wire_clients import Turns
 from tests.dashboard.labs.test_past import shown
 from tests.dashboard.world import World
 
@@ -145,3 +150,76 @@ def test_what_is_wrong_with_a_file_is_said_at_the_file_and_nothing_is_made(lab: 
 def test_a_moment_that_the_lab_has_not_had_is_refused_at_its_field(lab: Lab, query: dict[str, Any]) -> None:
     answer = Client().get(f"/api/labs/{lab.pk}/run.json", query)
     assert answer.status_code == 400 and answer.json()["fields"].keys() == query.keys()
+
+
+# -- runs of real clients ------------------------------------------------------------------------------------
+
+
+def sent(data: bytes, name: str = "my test", language: str = "en") -> Any:
+    return Client().post(
+        f"/api/labs/open/?name={name}",
+        data,
+        content_type="application/octet-stream",
+        headers={"accept-language": language},
+    )
+
+
+def clients_file() -> bytes:
+    lived(turns := Turns())
+    return turns.journal.data()
+
+
+def test_a_run_of_real_clients_is_a_lab_that_can_be_looked_at_at_each_act_and_copied_there(
+    world: World,
+) -> None:
+    data = clients_file()
+    run = lab_run(data)
+    lab = driven(world, sent(data))
+    assert lab.name == "my test" and lab.clock_floor_us == run["at_us"]
+    assert {row.state for row in lab.commands.all()} == {"applied"}
+    for command in run["commands"][::7]:
+        alone = gone_through(run, command["position"])
+        there = shown(lab, at_us=command["at_us"], until_position=command["position"])
+        assert there["position"] == command["position"]
+        for part in ("picture", "sentence", "consumers"):
+            assert there["view"]["lanes"]["rabbitmq"][part] == alone.view()["lanes"]["rabbitmq"][part]
+    middle = run["commands"][20]
+    copied = Client().post(
+        f"/api/labs/{lab.pk}/fork/",
+        json.dumps({"until_us": middle["at_us"], "until_position": middle["position"]}),
+        content_type="application/json",
+    )
+    copy = driven(world, copied)
+    assert copy.commands.filter(state="applied").count() == middle["position"] + 1
+    world.order(copy, "rabbitmq_publish", args={"routing_key": "kept", "body": "from the lab"})
+    world.run(0.5)
+    assert copy.commands.order_by("position").last().state == "applied"
+    again = driven(world, opened(taken(lab)))
+    assert again.commands.filter(state="applied").count() == len(run["commands"]) + 2
+
+
+def test_a_run_of_real_clients_under_other_rules_is_refused_with_both_versions_named() -> None:
+    data = Journal(Began(7, 0, RULES_VERSION + 1)).data()
+    answer = sent(data)
+    text = answer.json()["fields"]["file"][0]
+    assert answer.status_code == 409 and str(RULES_VERSION + 1) in text and str(RULES_VERSION) in text
+    assert Lab.objects.count() == 0
+
+
+@pytest.mark.parametrize("data", [b"no run", bytes(range(256)) * 40])
+def test_bytes_that_are_no_run_are_refused_at_the_file(data: bytes) -> None:
+    for language, word in (("en", "highwater serve --journal"), ("zh-hans", "运行文件")):
+        answer = sent(data, language=language)
+        assert answer.status_code == 400 and word in answer.json()["fields"]["file"][0]
+
+
+def test_a_run_of_real_clients_is_cut_short_where_its_file_is_and_refused_where_it_is_too_large(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = clients_file()
+    half = driven(world, sent(data[: len(data) // 2]))
+    assert 5 < half.commands.count() < len(lab_run(data)["commands"])
+    monkeypatch.setattr(runs, "CLIENTS_COMMANDS_MAX", 9)
+    assert "more than 9 entries" in sent(data).json()["fields"]["file"][0]
+    monkeypatch.setattr(runs, "CLIENTS_BYTES_MAX", 900)
+    assert sent(data).status_code == 413
