@@ -27,7 +27,7 @@ TABS: tuple[tuple[str, str, Callable[[Json], bool]], ...] = (
     ("rabbitmq", "rabbitmq", lambda lane: "rabbitmq" in lane),
     ("code", "code", lambda lane: True),
     ("compare", "lab-compare", lambda lane: True),
-    ("break", "lab-break", lambda lane: True),
+    ("break", "lab-break", lambda lane: not lane.get("is_open")),
 )
 
 ROUTES = {"stage": "lab"} | {name: route for name, route, _is_of in TABS}
@@ -75,6 +75,7 @@ def frame_context(
         **named,
         "title": title_of(named, words),
         "tabs": [tab | {"url": played_at(player if tab["plays"] else None, tab["url"])} for tab in tabs],
+        "is_open": any(lane.get("is_open") for lane in view["lanes"].values()),
         "next_lesson": following,
         "embed": _embed(tabs, named["lesson"]),
     }

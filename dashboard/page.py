@@ -1,7 +1,7 @@
 """What the Stage's template needs beside the view: who looks, in which language and theme, at which lab, and
 where commands go."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -118,6 +118,13 @@ def lane_query(view: Json, lane: str) -> str:
     return "" if lane == first == model else f"?{urlencode({'lane': lane})}"
 
 
+def _steps_of(view: Json) -> Sequence[str]:
+    """Without records one goes from change to change first: those are the acts of real clients."""
+    if view["workload"]["kind"] != "none":
+        return STEPS
+    return "change", *(unit for unit in STEPS if unit not in ("record", "change"))
+
+
 def time_context(view: Json) -> Json:
     """What the bar of time, below every page of a lab, shows of a view."""
     own = view.get("own_speed", view["speed"])  # views of older code have one speed
@@ -125,7 +132,7 @@ def time_context(view: Json) -> Json:
         "playing": view["playing"],
         "clock": clock(view["at_us"]),
         "seed": view["seed"],
-        "units": [{"id": unit, "code": f"past.unit.{unit}"} for unit in STEPS],
+        "units": [{"id": unit, "code": f"past.unit.{unit}"} for unit in _steps_of(view)],
         "speeds": [{"value": speed, "label": f"×{speed}", "pressed": speed == own} for speed in SPEEDS],
         "is_slow": view.get("at_changes") is not None,
     }

@@ -1,11 +1,15 @@
 """A run that one takes away from a panel's menu, and opens on Labs as another person."""
 
 import json
+import re
+import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pika
 from playwright.sync_api import BrowserContext, Page, expect
 
+import highwater
 from tests.browser.conftest import post, save, wait_frame
 from tests.browser.test_past import ANSWERS_MS, look_back
 from tests.supervisor.site import SupervisedSite
@@ -50,6 +54,70 @@ def test_a_run_is_taken_from_a_menu_and_opened_by_another_person_at_the_same_sta
         params={"at_us": at_end["at_us"], "position": at_end["commands"][-1]["position"]},
     )
     assert answer.json()["state_hash"].startswith(state) or state.startswith(answer.json()["state_hash"])
+
+
+def connected(url: str, name: str) -> pika.BlockingConnection:
+    parameters = pika.URLParameters(url)
+    parameters.client_properties = {"connection_name": name}
+    return pika.BlockingConnection(parameters)
+
+
+def shop(file: Path) -> None:
+    """A real program: one connection publishes, another consumes."""
+    with (
+        highwater.run(journal=file) as rabbitmq,
+        connected(rabbitmq.url, "checkout") as publisher,
+        connected(rabbitmq.url, "billing") as consumer,
+    ):
+        publishing, consuming = publisher.channel(), consumer.channel()
+        publishing.queue_declare("orders")
+        consuming.basic_qos(prefetch_count=2)
+        for number in range(12):
+            publishing.basic_publish("", "orders", b"order %d" % number)
+        taken = consuming.consume("orders")
+        for _ in range(12):
+            method, _properties, _body = next(taken)
+            time.sleep(0.05)
+            consuming.basic_ack(method.delivery_tag)
+        rabbitmq.wait_for_queue("orders", ready=0, unacked=0)
+
+
+def step_back(page: Page, acts: int = 8) -> None:
+    """Act by act, from the run's end into the middle of what its clients did."""
+    expect(page.locator("#step-by")).to_have_value("change")
+    for _ in range(acts):
+        page.click("#step-back")
+    expect(page.locator("#behind")).to_have_text(re.compile("before now"), timeout=ANSWERS_MS)
+
+
+def test_a_run_of_a_real_program_is_a_lab_with_its_clients_by_name_and_their_methods(
+    profile: Callable[..., BrowserContext], site: SupervisedSite, tmp_path: Path
+) -> None:
+    file = tmp_path / "shop.highwater"
+    shop(file)
+    page = profile().new_page()
+    page.goto(f"{site.url}labs/")
+    page.set_input_files("#file", file)
+    page.click("#open-run")
+    page.wait_for_url("**/lab/*/", wait_until="commit", timeout=ANSWERS_MS)
+    page.wait_for_selector("#main[data-seq]", state="attached", timeout=ANSWERS_MS)
+    expect(page.locator("#lab-name")).to_have_text("shop")
+    expect(page.locator("#add")).to_be_hidden()
+    step_back(page)
+    row = page.locator(".row[data-consumer=billing]")
+    expect(row).to_have_attribute("data-state", "real", timeout=ANSWERS_MS)
+    expect(row.locator("[data-field=word]")).to_have_text("real")
+    save(page, "run-of-clients-stage")
+    page.click("#to-rabbitmq")
+    page.wait_for_selector("#main[data-seq]", state="attached", timeout=ANSWERS_MS)
+    step_back(page)
+    expect(page.locator("#consumers")).to_contain_text("billing", timeout=ANSWERS_MS)
+    expect(page.locator("[data-part='publisher:1']")).to_have_attribute(
+        "aria-label", re.compile("checkout .*real")
+    )
+    save(page, "run-of-clients-rabbitmq")
+    page.click("#language")
+    save(page, "run-of-clients-rabbitmq-zh")
 
 
 def test_what_is_wrong_with_a_file_is_said_beside_it(

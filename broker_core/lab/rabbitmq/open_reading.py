@@ -199,7 +199,7 @@ class OpenNarrator(RabbitMqNarrator):
         return event
 
     def told(self, lane: Lane, event: TurningPoint) -> None:
-        """The sentence is made anew for each view."""
+        """Each view has its own sentence."""
 
     def sentence_now(self, lane: Lane) -> Json:
         if lane.world.slots[BROKER].condition != RUNNING:

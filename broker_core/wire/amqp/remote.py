@@ -69,7 +69,7 @@ class RemoteState:
 
 
 class Remote:
-    """leave: hands out (number of the socket, bytes for it), no bytes at its end. hear: is told each method that came."""
+    """leave: hands out (number of the socket, bytes for it), no bytes at its end. hear: gets each method that came."""
 
     def __init__(
         self,

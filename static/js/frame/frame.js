@@ -96,7 +96,8 @@ export function createFrame({
   }
   const predict = createPredict({ current, send, past, lane, marking, roomAsk });
   bindKeys([
-    { keys: ["q"], says: "predict", act: predict.open }, { keys: ["i"], says: "events.title", act: events.toggle },
+    ...(document.getElementById("predict").hidden ? [] : [{ keys: ["q"], says: "predict", act: predict.open }]),
+    { keys: ["i"], says: "events.title", act: events.toggle },
   ]);
   return { draw, step: transport.step };
 }

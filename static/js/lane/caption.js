@@ -51,6 +51,8 @@ export function caption(view, say) {
 // lanes.
 export function sub(view, say, isOfAll = true) {
   const { code, params } = view.caption;
+  const open = Object.values(view.lanes).find(({ is_open: isOpen }) => isOpen);
+  if (open) return say("client.sub", { count: Object.keys(open.consumers).length });
   if (code === "crash") return noticedBy(view, say, params.consumer, params.lane);
   const flights = view.workload.kind === "flights", silent = silentInAll(view).length;
   const noun = (code, count) => say(`noun.${code}`, { count });

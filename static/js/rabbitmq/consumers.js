@@ -41,13 +41,19 @@ export function consumerRows(lane, panel, { chosen, vhost }, say) {
       key: name, color: lane.consumers[name].color, isChosen: chosen === name,
       cells: [
         name, { text: all.map(queueOf).join(say("list.comma")) || say("topology.none"), look: "n wrap of" },
-        { text: stateWords({ name, state: lane.consumers[name].state }, panel, all, say), look: "s m wrap state" },
+        {
+          text: marked(lane.consumers[name], stateWords(lane.consumers[name], panel, all, say), say),
+          look: "s m wrap state",
+        },
         prefetch.join(say("list.comma")) || "–", number(unacked),
         { text: settledWords(programs[name], say), look: "n wrap" },
       ],
     };
   });
 }
+
+const marked = ({ is_real: isReal }, words, say) =>
+  (isReal ? [say("client.real"), words].join(say("list.comma")) : words);
 
 function stateWords({ name, state }, { is_running: isRunning, refused, cancelled }, all, say) {
   if (IS_DOWN.includes(state)) return say(`state.${state}`);
@@ -62,11 +68,12 @@ function stateWords({ name, state }, { is_running: isRunning, refused, cancelled
 // kinds: {kind: [its arguments]} of the registry. -> [{id, text, about, key, order}] for `createVerbs`.
 export function verbsOf(lane, chosen, kinds, say) {
   const consumer = chosen === null ? null : lane.consumers[chosen];
-  const verbs = [{ id: "join", order: { kind: "join" } }];
-  for (const kind of consumer ? (BY_STATE[consumer.state] ?? []) : []) {
+  const verbs = lane.is_open ? [] : [{ id: "join", order: { kind: "join" } }];
+  const isOwn = consumer !== null && !consumer.is_real;      // a real program does what its own code says
+  for (const kind of isOwn ? (BY_STATE[consumer.state] ?? []) : []) {
     verbs.push({ id: kind, order: { kind, consumer: chosen } });
   }
-  if (consumer && !IS_DOWN.includes(consumer.state) && "rabbitmq_settle" in kinds) {
+  if (isOwn && !IS_DOWN.includes(consumer.state) && "rabbitmq_settle" in kinds) {
     for (const [id, args] of Object.entries(SETTLES)) {
       verbs.push({ id, order: { kind: "rabbitmq_settle", consumer: chosen, args } });
     }

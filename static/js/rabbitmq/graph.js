@@ -10,13 +10,13 @@ import { idOf } from "./order.js";
 import { placesOf } from "./places.js";
 import { waysOf } from "./ways.js";
 
-const RINGS_MAX = 10, RINGS_ROW = 5, RING = 13;
+const RINGS_MAX = 10, RINGS_ROW = 5, RING = 13, COUNTED = 50;      // COUNTED: room for what it holds, as figures
 const INK = {
   publish: "ink", binding: "ink", consume: "ink", alternate: "muted", dead_letter: "warning", return: "error",
 };
 const DASHED = { dead_letter: "7 4", return: "7 4", alternate: "2 4" };
 // Of the width that labels.js counts for a letter.
-const SANS = 0.87, BOLD = 0.94, MONO = 0.98, LARGE = 1.28;
+const SANS = 0.87, BOLD = 0.94, MONO = 0.98, LARGE = 1.28, TALL = 1.06;
 
 // view: the topology. colorOf: a program's name -> its colour. words: {heads: {publisher, exchange, queue,
 // consumer}, key(binding, view), deadLetter(edge), returned(edge), nobody(queue name), type(exchange), auto()} of the
@@ -28,7 +28,7 @@ export function layout(view, { width, colorOf, words, tried = null, chosen = nul
   const places = placesOf(view, width, order);
   const ways = apart(waysOf(view, places), (way) => plateOf(way, labelOf(way, view, words)).wide);
   const isChosen = (kind, name) => chosen?.kind === kind && chosen.name === name;
-  const shapes = Object.keys(places.nodes).flatMap((kind) => head(kind, places, words));
+  const shapes = Object.keys(places.nodes).flatMap((kind) => head(kind, places, headOf(kind, view, words)));
   for (const way of ways) shapes.push(...line(way, view, tried, words, lit));
   for (const [kind, all] of Object.entries(places.nodes)) {
     const named = Object.entries(all).filter(([name]) => lit?.parts.has(idOf(kind, name)));
@@ -78,9 +78,14 @@ function named(id, x, y, name, room, look = { class: "b" }) {
   return text(id, x, y, shown, { ...look, ...(shown === name ? {} : { title: name }) });
 }
 
+// Consumers are real programs all of them, or none; beside their names are rings.
+const headOf = (kind, { consumers }, words) =>
+  (kind === "consumer" && Object.values(consumers).some(({ is_real: isReal }) => isReal)
+    ? `${words.heads[kind]} · ${words.real()}` : words.heads[kind]);
+
 function head(kind, places, words) {
   const [first] = Object.values(places.nodes[kind]);
-  return first ? [text(`head-${kind}`, first.x, 16, words.heads[kind], { class: "m" })] : [];
+  return first ? [text(`head-${kind}`, first.x, 16, words, { class: "m" })] : [];
 }
 
 // What a message's way went over: a broad line under the way's own, a frame around the node.
@@ -163,7 +168,8 @@ const outline = (isStrong, isChosen) => ({
 });
 
 function publisher(name, node, { x, y, width, height }, isChosen, words) {
-  const count = String(node.published), id = idOf("publisher", name), lost = node.nacked ? words.nacked(node) : "";
+  const count = node.is_real ? `${node.published} · ${words.real()}` : String(node.published);
+  const id = idOf("publisher", name), lost = node.nacked ? words.nacked(node) : "";
   const label = [node.name, count, lost].filter(Boolean).join(" ");
   return [
     {
@@ -227,7 +233,7 @@ function unread(name, place, node, places, width, words) {
   return text(`unread-${name}`, x, place.y + 5, words.nobody(name), { class: node.growing ? "wa" : "m" });
 }
 
-function consumer(id, node, { x, y }, colorOf, isChosen, words) {
+function consumer(id, node, { x, y, width }, colorOf, isChosen, words) {
   const own = idOf("consumer", id), color = paint(colorOf(node.name));
   if (node.more) {
     return [
@@ -235,6 +241,8 @@ function consumer(id, node, { x, y }, colorOf, isChosen, words) {
       text(`unacked-${own}`, x, y + 13, words.holding(node), { class: "m" }),
     ];
   }
+  const isLong = widthOf(node.name) * TALL > width - COUNTED, face = isLong ? BOLD : TALL;
+  const shown = cut(node.name, width - COUNTED, face);
   const shapes = [
     {
       id: own, tag: "rect", x, y: round(y - 8), width: 16, height: 16, rx: 4, fill: color,
@@ -242,14 +250,19 @@ function consumer(id, node, { x, y }, colorOf, isChosen, words) {
       opacity: node.is_gone || !node.is_active ? 0.45 : 1,
       ...part("consumer", id, isChosen, `${node.name} ${node.no_ack ? words.auto() : node.unacked}`),
     },
-    text(`name-${own}`, x + 23, y + 5, node.name, { class: "b t15" }),
+    text(`name-${own}`, x + 23, y + 5, shown, {
+      class: isLong ? "b" : "b t15", ...(shown === node.name ? {} : { title: node.name }),
+    }),
   ];
-  const from = x + 28 + widthOf(node.name) * LARGE, places = Math.max(node.unacked, node.prefetch_count);
+  const from = x + 28 + widthOf(shown) * LARGE;
+  const places = Math.max(node.unacked, node.prefetch_count);
+  const isNarrow = from + RING * Math.min(RINGS_ROW, places) > x + width;
   // What is sent with auto-ack is done: it has no window, whatever its channel's prefetch count.
   if (node.no_ack) return [...shapes, text(`auto-${own}`, from, y + 5, words.auto(), { class: "m" })];
-  if (places > RINGS_MAX || (!node.prefetch_count && node.unacked)) {
+  if (places > RINGS_MAX || isNarrow || (!node.prefetch_count && node.unacked)) {
     const of = node.prefetch_count ? `${node.unacked}/${node.prefetch_count}` : String(node.unacked);
-    return [...shapes, text(`unacked-${own}`, from, y + 5, of, { class: "n m" })];
+    const beside = isNarrow ? x + 29 + widthOf(shown) * face : from;
+    return [...shapes, text(`unacked-${own}`, beside, y + 5, of, { class: "n m" })];
   }
   const rows = Math.ceil(places / RINGS_ROW);
   for (let place = 0; place < places; place += 1) {

@@ -100,8 +100,9 @@ function drawFrame(isForced = false) {
   writeQueues(queueRows(graph, rates, chosen, say));
   writeConsumers(consumerRows(laneNow(), now, { chosen: program, vhost }, say));
   verbs.write(verbsOf(laneNow(), program, own.verbs, say));
-  setText($("verbs-about"), program === null ? say("topology.choose") : say("topology.chosen", { consumer: program }));
-  $("consume").hidden = program === null || ["crashed", "gone"].includes(laneNow().consumers[program].state);
+  setText($("verbs-about"), verbsAbout());
+  $("consume").hidden = program === null || ["crashed", "gone"].includes(laneNow().consumers[program].state) ||
+    isReal(program);
   serverButtons.write(serverVerbs(now).map((id) => ({
     id, text: say(`topology.server.${id}`), about: say(`topology.server_about.${id}`),
   })));
@@ -177,6 +178,13 @@ function serverWords({ is_running: isRunning, alarms, connections }) {
   const names = alarms.map((one) => say(`topology.resource.${one}`)).join(say("list.comma"));
   const count = Object.keys(connections).length;
   return alarms.length ? say("topology.server_alarm", { names, count }) : say("topology.server_up", { count });
+}
+
+const isReal = (name) => Boolean(laneNow().consumers[name].is_real);
+
+function verbsAbout() {
+  if (program === null) return say(laneNow().is_open ? "client.none_own" : "topology.choose");
+  return say(isReal(program) ? "client.own_code" : "topology.chosen", { consumer: program });
 }
 
 function fillLists(graph) {

@@ -96,6 +96,7 @@ export const graphWords = (say) => ({
     say("topology.dead_letters"),
   returned: ({ routing_key: key, returned }) => say("topology.returned", { key: key || "“”", count: returned }),
   nobody: () => say("topology.nobody"),
+  real: () => say("client.real"),
   type: ({ type }) => type,
   auto: () => say("topology.auto_ack"),
   more: (count) => say("picture.more", { count }),

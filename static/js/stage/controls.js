@@ -66,7 +66,7 @@ export function createControls({ view, laneOf, redraw, past, link, thingAt }) {
   }
 
   bindKeys([
-    { keys: ["a"], says: "add", act: () => add(1, $("add")) },
+    ...($("add").hidden ? [] : [{ keys: ["a"], says: "add", act: () => add(1, $("add")) }]),
     { keys: ["s"], says: "keys.step", act: frame.step },
     { keys: ["escape"], act: closeRests },
   ]);

@@ -83,8 +83,8 @@ function laneWords(id, lane, view, words, say, named, table, scope) {
     slots: {
       title: laneTitle(id, view, say),
       note: note(model, lane, say),
-      rule: isOwn(lane) ? say("algorithm.own_name") : say(`${model}.${lane.algorithm}`),
-      about: isOwn(lane)
+      rule: isOwn(lane) ? say("algorithm.own_name") : say(lane.is_open ? "client.lane" : `${model}.${lane.algorithm}`),
+      about: lane.is_open ? say("client.lane_about") : isOwn(lane)
         ? say("algorithm.own", { rule: say(`kafka.${lane.algorithm}`) })
         : isUpgraded(lane)
           ? upgradedWords(lane, say)
@@ -99,7 +99,7 @@ function laneWords(id, lane, view, words, say, named, table, scope) {
       more: restWords(lane, listed, say),
       idle: idleWords(lane, say),
       overload: overloadWords(lane, view.workload.rate, say),
-      empty: lane.order.length ? "" : say("rows.none"),
+      empty: lane.order.length ? "" : say(lane.is_open ? "client.no_consumer" : "rows.none"),
     },
     say: spoken(lane, view, say), since: since(model, lane, bill, words, say),
     note_term: noteTerm(model, lane), figures: figures(model, lane, bill, words, say),
@@ -141,6 +141,7 @@ function noteTerm(model, lane) {
 }
 
 function note(model, lane, say) {
+  if (lane.is_open) return "";
   if (model === "kafka" && lane.picture.state !== "Stable") return say(`phase.${lane.picture.state}`);
   const isArticle = lane.algorithms.some(({ id, document }) => document && id === lane.algorithm);
   if (model === "kafka" && !isArticle) return say(`note.${epochName(lane)}`, { generation: lane.picture.generation });
@@ -332,8 +333,8 @@ function row(consumer, { scale, fair }, at, words, say, where) {
   return {
     name: consumer.name,
     paint: paint(consumer.color),
-    state,
-    word: state === "live" ? "" : say(`state.${state}`),
+    state: consumer.is_real ? "real" : state,
+    word: consumer.is_real ? say("client.real") : state === "live" ? "" : say(`state.${state}`),
     left: left === null ? "" : seconds(left, words),
     arc: left === null ? "" : figure(arc(consumer, at), 1),
     share: small(consumer.share),
@@ -342,7 +343,7 @@ function row(consumer, { scale, fair }, at, words, say, where) {
     was_x: figure(width, 1),
     was_width: figure(Math.max(0, was - width), 1),
     fair: fair === null ? "" : figure((fair / scale) * BAR_WIDTH, 1),
-    verbs: verbsOf(state, consumer.name, where, words, say),
+    verbs: consumer.is_real ? [] : verbsOf(state, consumer.name, where, words, say),
   };
 }
 

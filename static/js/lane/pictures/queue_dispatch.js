@@ -13,7 +13,8 @@ const TOP = 46, LEFT = 58, RIGHT = 238, ROWS_MAX = 12, SLOTS_MAX = 10;
 export function layout(lane, { say, at, height = TALL }) {
   const { picture } = lane, former = Object.entries(picture.former ?? {}), isTurns = "turn" in picture, shapes = [];
   const room = height - 4 - TOP;
-  const names = lane.order.filter((name) => name in picture.in_flight || lane.consumers[name].state !== "gone");
+  const isHere = ({ is_real: isReal, state }) => !isReal && state !== "gone";      // a real one may read another queue
+  const names = lane.order.filter((name) => name in picture.in_flight || isHere(lane.consumers[name]));
   shapes.push(
     {
       id: "queue", tag: "text", x: 0, y: 14, class: "m",
