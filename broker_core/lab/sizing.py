@@ -15,6 +15,7 @@ from broker_core.lab.kafka.views.links import writers_of
 from broker_core.lab.limits import Limits
 from broker_core.lab.pulsar.lane import PARTITIONS
 from broker_core.lab.pulsar.options import TYPE_OF
+from broker_core.lab.rabbitmq.options import BEGAN
 from broker_core.lab.shared.lane import Lane
 from broker_core.lab.size import LaneSize, check_parts, keys_parts
 from broker_core.lab.tubemq.reading import TubeMqReading
@@ -87,14 +88,14 @@ def size_of_lane(lane: Lane, algorithm: str | None = None) -> LaneSize:
 
 
 def _size_of_server(lane: Lane) -> LaneSize:
-    """Its work queue is part of its consumers' size."""
+    """Its work queue, where it has one, is part of its consumers' size."""
     state: BrokerState = lane.world.slots["broker"].node.state
     topology: Json | None = lane.options.get("topology")
     declared = sum(vhost.declared() for vhost in state.vhosts.values())
     return LaneSize(
         lane.model,
         len(lane.consumers),
-        declared=declared if topology else max(0, declared - 1),
+        declared=declared if topology or BEGAN.name in lane.options else max(0, declared - 1),
         publishers=len(topology["publishers"]) if topology else 0,
     )
 

@@ -75,7 +75,8 @@ def settings_now(scenario: Json, facts: LabFacts | None, view: Json | None) -> J
 
 
 def _rates(lane: Json) -> list[int]:
-    return [each["capacity"] for each in lane["consumers"].values() if each["state"] not in OUT]
+    own = (each for each in lane["consumers"].values() if not each.get("is_real"))
+    return [each["capacity"] for each in own if each["state"] not in OUT]
 
 
 def _of_programs(lane: Json, seen: Json) -> Json:

@@ -37,6 +37,8 @@ ACTS_MAX, BYTES_MAX = 256, 256 << 10
 SOCKET_MAX = (1 << 31) - 1
 OPEN_PARTS_MAX = 8_000
 """Of the queues, exchanges and bindings that clients have declared: beyond, an order of theirs is refused."""
+CAME_BYTES_MAX = 16 << 20
+"""Of all that clients have sent: what a lab keeps of it takes no more than some times as much."""
 OPEN, BYTES, CLOSE, FULL, DRAINED = "open", "bytes", "close", "full", "drained"
 DOES = {
     OPEN: "TCP connect", BYTES: "TCP data", CLOSE: "TCP close", FULL: "TCP window full", DRAINED: "TCP window open",
@@ -127,6 +129,8 @@ class SocketActs(OpenCommand):
                 continue
             if reads.lag() > RECORDS_WAITING_MAX:
                 raise CommandError("lane", "more messages wait than a lab holds")
+            if reads.notes.came_bytes > CAME_BYTES_MAX:
+                raise CommandError("lane", "its clients have sent more bytes than a lab holds")
             there = {number for number, state in reads.server.sockets.items() if not state.is_over}
             for place, act in enumerate(self.given["acts"]):
                 number = act["socket"]
@@ -161,6 +165,7 @@ class SocketActs(OpenCommand):
                 said = lane.emit("rabbitmq.client.came", cause, None, {}, {"client": name})
             elif isinstance(act, HungUp) and not server.is_over(socket):
                 said = lane.emit("rabbitmq.client.went", cause, None, {}, {"client": name})
+            reads.notes.came_bytes += len(act.data) if isinstance(act, Arrived) else 0
             server.sweep()
             heard: list[tuple[int, m.Method]] = []
             server.heard = heard

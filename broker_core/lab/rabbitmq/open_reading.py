@@ -94,7 +94,7 @@ class OpenReading(RabbitMqReading):
         return None
 
     def publishing(self, vhost: str) -> list[Published]:
-        known = self.seen().connections
+        known, real = self.seen().connections, self.real()
         return [
             Published(
                 number,
@@ -103,15 +103,16 @@ class OpenReading(RabbitMqReading):
                 exchange,
                 counted[0],
                 counted[1],
-                is_real=self.is_real(number),
+                is_real=number in real,
             )
             for number, exchanges in self.notes.published.items()
             if number in known and known[number].vhost == vhost
             for exchange, counted in exchanges.items()
         ]
 
-    def is_real(self, connection: int) -> bool:
-        return any(state.connection == connection for state in self.server.sockets.values())
+    def real(self) -> set[int]:
+        """Connections of real clients."""
+        return {state.connection for state in self.server.sockets.values()}
 
     def client_name(self, socket: int) -> str:
         """As it calls its connection, or the socket where it has not."""
@@ -121,7 +122,8 @@ class OpenReading(RabbitMqReading):
     def names(self) -> dict[int, str]:
         """Connection -> the client's name for a page; of several that call themselves the same with the number of the
         connection."""
-        known = {number: each for number, each in self.seen().connections.items() if self.is_real(number)}
+        real = self.real()
+        known = {number: each for number, each in self.seen().connections.items() if number in real}
         often = Counter(each.name for each in known.values())
         return {
             number: each.name if often[each.name] == 1 else f"{each.name} ({number})"

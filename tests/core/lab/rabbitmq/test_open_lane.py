@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from broker_core.clock import SECOND_US
 from broker_core.errors import CommandError
+from broker_core.lab.commands import rabbitmq_clients
 from broker_core.lab.journal import Journal as LabJournal
 from broker_core.lab.lab import Lab
 from broker_core.lab.replay import Replay
@@ -195,6 +196,25 @@ def test_acts_that_cannot_be_are_refused_at_their_field(acts, field):
     with pytest.raises(CommandError) as refused:
         ordered(lab, "rabbitmq_socket", acts=acts)
     assert refused.value.field == field and lab.checkpoint() == before
+
+
+@pytest.mark.parametrize(
+    ("bound", "said"),
+    [
+        ("CAME_BYTES_MAX", "sent more bytes"),
+        ("OPEN_PARTS_MAX", "declared more"),
+        ("RECORDS_WAITING_MAX", "more messages wait"),
+    ],
+)
+def test_clients_that_fill_a_lab_are_refused_with_nothing_changed(monkeypatch, bound, said):
+    lab = connected()
+    declares = bytes_of(m.QueueDeclare(1, "q"), m.BasicPublish(1, "", "q"))
+    ordered(lab, "rabbitmq_socket", acts=[{"do": "bytes", "socket": 1, "data": declares}])
+    monkeypatch.setattr(rabbitmq_clients, bound, 0)
+    before = lab.checkpoint()
+    with pytest.raises(CommandError, match=said):
+        ordered(lab, "rabbitmq_socket", acts=[{"do": "bytes", "socket": 1, "data": declares}])
+    assert lab.checkpoint() == before
 
 
 def test_fault_of_an_open_lab_strikes_is_ended_and_refused_at_its_field():
