@@ -84,8 +84,9 @@ def luck_of(
 ) -> Json | None:
     """How the skew of a strategy spreads over what chance decides of it; None where nothing is drawn.
 
-    members: of the step whose skew is `actual`. group: for whom partition counts are named, the most that the history
-    has; None: those members. loads: None where consumers take turns. `{"of", "low", "mid",
+    members: of the step whose skew is `actual`. group: the most that the history has, for whom partition counts are
+    named; None: those members. A draw's skew is that of the two that is worse, as a study's is that of its worst step.
+    loads: None where consumers take turns. `{"of", "low", "mid",
     "high", "draws", "counts", "suits", "suits_skew"}`: of "names" or "partitions"; low and high hold `actual`;
     counts: [partitions, skew] of those nearby; suits: partition counts with the lowest skew for so many
     consumers, and their skew. The last three are empty, or None, for names.
@@ -94,22 +95,33 @@ def luck_of(
     if drawn is None or loads is None or actual is None or not members:
         return None
 
+    group = members if group is None else group
+
     def skew(each: Strategy, names: Sequence[str]) -> float | None:
         return loads.skew(_table(each, names, seed, topic))
 
+    def worst(each: Strategy, groups: Sequence[Sequence[str]]) -> float | None:
+        known = [value for names in groups if (value := skew(each, names)) is not None]
+        return max(known, default=None)
+
     if drawn == "names":
-        skews = [skew(strategy, names) for names in _names(len(members), seed)]
+        counts = {len(members), len(group)}
+        skews = [worst(strategy, [names[:count] for count in counts]) for names in _names(max(counts), seed)]
         return _band(drawn, skews, actual)
-    group = members if group is None else group
     count = strategy.params["partitions"]
-    nearby = _of_counts(strategy, members, skew)(
+    groups = [members] if len(members) == len(group) else [members, group]
+    nearby = _of_counts(strategy, lambda each: worst(each, groups))(
         _spaced(count - count // NEARBY, count + count // NEARBY, COUNTS_DRAWN)
     )
     found = _band(drawn, [each for _, each in nearby], actual)
     if found is None:
         return None
     wanted = _spaced(len(group), max(2 * count, 4 * len(group)), COUNTS_TRIED)
-    tried = [(each, value) for each, value in _of_counts(strategy, group, skew)(wanted) if each >= len(group)]
+    tried = [
+        (each, value)
+        for each, value in _of_counts(strategy, lambda each: skew(each, group))(wanted)
+        if each >= len(group)
+    ]
     least = min((each for _, each in tried), default=math.inf)
     suits = [[each, value] for each, value in tried if value <= least * SUITS_WITHIN]
     return found | {
@@ -120,7 +132,7 @@ def luck_of(
 
 
 def _of_counts(
-    strategy: Strategy, members: Sequence[str], skew: Callable[[Strategy, Sequence[str]], float | None]
+    strategy: Strategy, skew: Callable[[Strategy], float | None]
 ) -> Callable[[Sequence[int]], list[tuple[int, float]]]:
     """Skew by partition count. TubeMQ has as many on each broker, so other counts are left out."""
     multiple = strategy.params.get("brokers", 1)
@@ -130,7 +142,7 @@ def _of_counts(
         made = [
             (count, strategy.family.make({**strategy.params, "partitions": count}, "")) for count in wanted
         ]
-        found = [(count, skew(each, members)) for count, each in made]
+        found = [(count, skew(each)) for count, each in made]
         return [(count, value) for count, value in found if value is not None]
 
     return measured

@@ -293,7 +293,7 @@ OPERATIONS = (
     ),
     Operation("api-study-folders", "GET", STUDIES, answer("entries"), query={"name": TEXT}),
     Operation(
-        "api-study-preview", "POST", STUDIES, answer("columns", "key", "rows"),
+        "api-study-preview", "POST", STUDIES, answer("columns", "key", "time", "rows"),
         body={"type": "object", "required": ["source"], "properties": {"source": SOURCE}},
     ),
     Operation("api-study-strategies", "GET", STUDIES, answer("strategies", "default")),

@@ -3,7 +3,7 @@
     POST /api/studies/uploads/      multipart `file`             201 {upload, name, bytes, kind, preview}
     GET  /api/studies/uploads/                                   200 {uploads, limits}
     GET  /api/studies/folders/?name=                             200 {name, entries}
-    POST /api/studies/preview/      {source}                     200 {columns, key, rows, bad, bytes}
+    POST /api/studies/preview/      {source}                     200 {columns, key, time, rows, bad, bytes}
     GET  /api/studies/strategies/                                200 {strategies, default}
     POST /api/studies/history/      {history, service?}          200 {history, steps, thinned}
     POST /api/studies/              a study's request            201 what the study is

@@ -4,7 +4,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from broker_core.pipeline.sources.key_choice import column_use, key_proposed
+from broker_core.pipeline.sources.key_choice import column_use, key_proposed, time_proposed
 from broker_core.pipeline.sources.preview import source_preview
 
 ROWS = 400
@@ -60,6 +60,30 @@ def test_a_moment_or_a_measured_figure_is_the_last_resort():
     rows = [{"amount": f"{number % 30}.25", "state": ("open", "paid")[number % 2]} for number in range(ROWS)]
     assert key_proposed(columns(rows)) == "state"
     assert key_proposed(columns([{"amount": row["amount"]} for row in rows])) == "amount"
+
+
+def test_an_export_of_excel_has_its_customer_as_the_key_and_its_date_as_the_time(tmp_path):
+    rows = [
+        f"{1 + number % 28:02d}.10.2025 08:{number % 60:02d};Weiß & Söhne {number % 30};{number % 90},50;{number % 9}"
+        for number in range(ROWS)
+    ]
+    path = tmp_path / "export.csv"
+    path.write_text("\n".join(["Datum;Kunde;Betrag;Menge", *rows]), encoding="cp1252")
+    shown = source_preview({"kind": "csv", "path": str(path)})
+    assert (shown["key"], shown["time"]) == ("Kunde", "Datum")
+    assert [column["type"] for column in shown["columns"]] == ["time", "text", "text", "number"]
+
+
+def test_of_a_change_the_row_after_it_is_proposed_before_the_former_one():
+    rows = [
+        {
+            "payload.before.customer_id": "" if number % 9 == 0 else f"c{number % 61}",
+            "payload.after.customer_id": "" if number % 5 == 0 else f"c{number % 60}",
+        }
+        for number in range(ROWS)
+    ]
+    assert key_proposed(columns(rows)) == "payload.after.customer_id"
+    assert time_proposed([*columns(rows), {"name": "payload.ts_ms", "type": "number"}]) == "payload.ts_ms"
 
 
 def test_use_counts_the_values_that_are_there():

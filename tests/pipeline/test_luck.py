@@ -76,6 +76,16 @@ def test_the_spread_of_a_ring_holds_its_own_skew_and_more_points_narrow_it():
     assert luck("pulsar.consistent_hash:points=5")[0] == few, "the same seed draws the same names"
 
 
+@pytest.mark.parametrize("text", ["pulsar.consistent_hash_current", "kafka.range", "tubemq.modulo"])
+def test_no_draw_is_below_what_the_hottest_key_leaves_the_largest_group(text):
+    """The worst step of one draw may have fewer consumers than the history has at most; another draw's has them all."""
+    profile = KeyProfile([HotKey(b"hot", 51), HotKey(b"warm", 49)], [])
+    strategy = strategy_parse(text)
+    mine = key_loads(profile, strategy.hash, strategy.model, 100, 0)
+    found = luck_of(strategy, MEMBERS[:5], mine, group=MEMBERS, actual=5.0, seed=SEED, topic=TOPIC)
+    assert found["low"] >= 0.51 * len(MEMBERS) - 1e-9
+
+
 def test_counts_nearby_spread_range_and_the_counts_that_suit_are_the_most_even():
     found, actual = luck("kafka.range:partitions=12")
     assert found["of"] == "partitions" and [count for count, _ in found["counts"]] == list(range(9, 16))

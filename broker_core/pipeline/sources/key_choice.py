@@ -19,7 +19,9 @@ RECORDS_PER_KEY = 2
 _KEY_LIKE = re.compile(
     r"(^|_|\b)(key|id)$|key|tail|user|customer|account|device|session|tenant", re.IGNORECASE
 )
-_TIME_LIKE = re.compile(r"time|date|_at$|^ts$|timestamp", re.IGNORECASE)
+_TIME_LIKE = re.compile(r"time|date|_at$|(^|\.)ts(_ms|_us|_ns)?$", re.IGNORECASE)
+_FORMER = re.compile(r"(^|\.)(before|old|previous)\.", re.IGNORECASE)
+"""What a record was before a change: it lacks the new ones."""
 
 
 def column_use(values: Sequence[str | bytes | None]) -> Json:
@@ -28,7 +30,7 @@ def column_use(values: Sequence[str | bytes | None]) -> Json:
 
     code: unique (no value comes twice), constant (one value alone), empty, few (too few to share out), rare
     (hardly any comes twice), repeats.
-    is_decimal: they are numbers with a point, so measured rather than named.
+    is_decimal: they are numbers with a point, or a comma, so measured rather than named.
 
     >>> column_use(["a", "b", "a", None])["code"], column_use(["a", "b"])["code"]
     ('few', 'unique')
@@ -54,15 +56,29 @@ def key_proposed(columns: Sequence[Json]) -> str | None:
     return None if best is None else str(best["name"])
 
 
-_FIGURES = ("time", "date", "double", "float", "decimal")
+def time_proposed(columns: Sequence[Json]) -> str | None:
+    """The name of the column to propose as the time of a record; None where none looks like one. columns: as above."""
+    timed = [
+        column["name"]
+        for column in columns
+        if column["type"].startswith(_TIMES) or _TIME_LIKE.search(column["name"])
+    ]
+    return next(iter(timed), None)
+
+
+_TIMES = ("time", "date")
+_FIGURES = (*_TIMES, "double", "float", "decimal")
 _RANKS = {"repeats": 0, "few": 1, "rare": 2}
 
 
-def _rank(column: Json) -> tuple[bool, int, bool, int]:
+def _rank(column: Json) -> tuple[bool, int, bool, bool, int]:
     use, name = column["use"], column["name"]
     # A moment and a measured figure repeat too, and name nothing.
     is_figure = use["is_decimal"] or column["type"].startswith(_FIGURES) or bool(_TIME_LIKE.search(name))
-    return is_figure, _RANKS[use["code"]], not _KEY_LIKE.search(name), -use["params"]["values"]
+    return (
+        is_figure, _RANKS[use["code"]], bool(_FORMER.search(name)), not _KEY_LIKE.search(name),
+        -use["params"]["values"],
+    )  # fmt: skip
 
 
 def _code(rows: int, distinct: int) -> str:
@@ -79,4 +95,4 @@ def _code(rows: int, distinct: int) -> str:
 
 def _is_decimal(value: str | bytes) -> bool:
     text = value.decode(errors="replace") if isinstance(value, bytes) else value
-    return re.fullmatch(r"[-+]?\d*\.\d+", text) is not None
+    return re.fullmatch(r"[-+]?\d*[.,]\d+", text) is not None

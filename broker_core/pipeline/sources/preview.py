@@ -33,9 +33,10 @@ from broker_core.pipeline.sources.generated import lab_part, lab_workload, made_
 from broker_core.pipeline.sources.json_paths import columns_in, flat, plain_numbers
 from broker_core.pipeline.sources.json_values import objects_in
 from broker_core.pipeline.sources.kafka_log_folders import partition_folders
-from broker_core.pipeline.sources.key_choice import ROWS_LOOKED_AT, column_use, key_proposed
+from broker_core.pipeline.sources.key_choice import ROWS_LOOKED_AT, column_use, key_proposed, time_proposed
 from broker_core.pipeline.sources.parquet_rows import parquet_schema
 from broker_core.pipeline.sources.text_kernels import FINE
+from broker_core.pipeline.sources.times import DAY_FIRST, MONTH_FIRST, time_us
 from broker_core.real_files import open_file
 
 HEAD_BYTES = 1 << 20
@@ -46,10 +47,10 @@ _GENERATED = ("lab", "flights", "zipf", "uniform")
 
 
 def source_preview(spec: Json, rows: int = 20) -> Json:
-    """`{"columns": [{"name", "type", "use"?}], "key": name or None, "rows": [[text or null]], "bad": n,
-    "bytes": n, "read_as"?: {...}}`.
+    """`{"columns": [{"name", "type", "use"?}], "key": name or None, "time": name or None,
+    "rows": [[text or null]], "bad": n, "bytes": n, "read_as"?: {...}}`.
 
-    spec: as `source_check` takes it; of a file kind and path are enough. key: the column to propose, where
+    spec: as `source_check` takes it; of a file kind and path are enough. key, time: the columns to propose, where
     columns are to be picked, and use: how a column would serve as one (`key_choice.py`), where it was looked
     at. bad: rows among the first megabyte's that would be set aside.
     bytes: of all its files; 0 for what is made up. read_as: of a file of rows, how it is written: what spec says of it,
@@ -58,7 +59,7 @@ def source_preview(spec: Json, rows: int = 20) -> Json:
     from broker_core.pipeline.sources.spec import SETTINGS, file_settings
 
     kind = spec.get("kind")
-    key = None
+    key = time = None
     read_as: Json = {}
     if kind in ("csv", "jsonl", "parquet"):
         if not isinstance(spec.get("path"), str):
@@ -71,7 +72,7 @@ def source_preview(spec: Json, rows: int = 20) -> Json:
         if kind == "csv":
             csv_ensure_rows(files, Dialect.of(spec))
         size = sum(file.stat().st_size for file in files)
-        key = key_proposed(columns)
+        key, time = key_proposed(columns), time_proposed(columns)
     elif kind == "kafka_log":
         partitions = partition_folders(Path(str(spec.get("path"))), spec.get("topic"))
         columns, shown, bad = _kafka_log(
@@ -89,6 +90,7 @@ def source_preview(spec: Json, rows: int = 20) -> Json:
     return {
         "columns": columns[:COLUMNS_MAX],
         "key": key,
+        "time": time,
         "rows": [row[:COLUMNS_MAX] for row in shown],
         "bad": bad,
         "bytes": size,
@@ -285,9 +287,11 @@ def _type_of(texts: list[str | None]) -> str:
     given = [text for text in texts if text]
     if given and all(_is_number(text) for text in given):
         return "number"
-    if given and all(len(text) >= 10 and text[:4].isdigit() and text[4] == "-" for text in given):
-        return "time"
-    return "text"
+    return "time" if given and all(map(_is_time, given)) else "text"
+
+
+def _is_time(text: str) -> bool:
+    return any(time_us(text, way) is not None for way in (None, DAY_FIRST, MONTH_FIRST))
 
 
 def _is_number(text: str) -> bool:

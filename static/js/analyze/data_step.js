@@ -13,7 +13,7 @@ import { bytes } from "./sizes.js";
 import { upload } from "./upload.js";
 
 const COLUMNS = ["key", "time", "size", "payload"], WITH_COLUMNS = ["csv", "jsonl", "parquet"];
-const REST_MS = 200, TIME_LIKE = /time|date|_at$|^ts$|timestamp/i;
+const REST_MS = 200;
 const $ = (id) => document.getElementById(id);
 
 export function createDataStep(form, { onChange }) {
@@ -49,13 +49,8 @@ export function createDataStep(form, { onChange }) {
       const select = form.elements[`column_${column}`], before = select.value || select.dataset.wanted;
       const none = column === "key" ? "data.column_choose" : "data.column_none";
       select.replaceChildren(el("option", { value: "", say: none }), ...names.map((name) => new Option(name, name)));
-      select.value = names.includes(before) ? before : guess(column, names);
+      select.value = names.includes(before) ? before : preview[column] ?? "";
     }
-  }
-
-  function guess(column, names) {
-    if (column === "key") return preview.key ?? "";
-    return column === "time" ? names.find((name) => TIME_LIKE.test(name)) ?? "" : "";
   }
 
   // -- the first rows -------------------------------------------------------------------------------------------------
