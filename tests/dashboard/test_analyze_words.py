@@ -222,3 +222,19 @@ def test_what_is_said_before_the_ranking_is_said_alike_by_server_and_browser(lan
             "With 7 consumers, the hot key “a” (20 %) leaves at most 3.0 of use: a key has one consumer, so "
             "skew is at least 2.3. Split the key, give it a topic of its own, or give up order for it."
         )
+
+
+def test_every_strategy_that_the_form_offers_has_a_name() -> None:
+    """In both languages; no id stands there."""
+    families = [
+        {"model": family.model, "algorithm": family.algorithm} for family in strategies.FAMILIES.values()
+    ]
+    script = (
+        'import { nameCode } from "./static/js/analyze/strategy_ids.js";'
+        f"process.stdout.write(JSON.stringify({json.dumps(families)}.map(nameCode)))"
+    )
+    done = subprocess.run(
+        ["node", "--input-type=module", "-e", script], capture_output=True, check=True, text=True, cwd=ROOT
+    )
+    for words in catalogue("analyze").values():
+        assert [code for code in json.loads(done.stdout) if not words.get(code)] == []

@@ -3,7 +3,7 @@
 import { page, say, speak } from "../base/chrome.js";
 import { clearErrors } from "../base/field_errors.js";
 import { el } from "./el.js";
-import { combinations, parse, wrongParams } from "./strategy_ids.js";
+import { combinations, nameCode, parse, wrongParams } from "./strategy_ids.js";
 
 const $ = (id) => document.getElementById(id), paramField = (id, name) => `strategies.of.${id}:${name}`;
 
@@ -25,9 +25,6 @@ export function createStrategiesStep({ onChange }) {
   function row(family) {
     const id = `${family.model}.${family.algorithm}`;
     const box = el("input", { type: "checkbox", name: "strategy", value: id, id: `pick-${id}` });
-    // The server's range is called Range as well; the others are no algorithm of a lane.
-    const isNamed = /^(queue$|server_|static_|keyless$)|_unnamed$/.test(family.algorithm);
-    const label = isNamed ? `strategy.${id}.short` : id;
     const params = family.params.map(({ name, default: usual, min, max }) =>
       el(
         "label",
@@ -47,7 +44,7 @@ export function createStrategiesStep({ onChange }) {
       "div",
       { class: "choice", "data-family": id },
       box,
-      el("label", { for: `pick-${id}`, say: label }),
+      el("label", { for: `pick-${id}`, say: nameCode(family) }),
       params.length ? el("div", { class: "params" }, ...params) : null,
     );
     box.addEventListener("change", onChange);

@@ -25,3 +25,10 @@ export function parse(id) {
   const [family, rest = ""] = id.split(":");
   return { family, params: Object.fromEntries(rest.split(",").filter(Boolean).map((part) => part.split("="))) };
 }
+
+// What a family is called in the form: as on the Stage, where it is an algorithm of a lane under a name of its own. The
+// server's range is called Range there, too.
+export function nameCode({ model, algorithm }) {
+  const isOwn = model !== "rabbitmq" && !/^(server_|static_|keyless$)|_unnamed$/.test(algorithm);
+  return isOwn ? `${model}.${algorithm}` : `strategy.${model}.${algorithm}.short`;
+}
