@@ -160,6 +160,17 @@ def test_the_console_consumer_prints_the_time_before_the_key(tmp_path):
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    "said", ["Processed a total of 2 messages", "% Reached end of topic t [0] at offset 2"]
+)
+def test_what_a_consumer_says_of_itself_is_set_aside(tmp_path, said):
+    path = tmp_path / "out.txt"
+    path.write_text(f'alice\t{{"a":1}}\nbob\t{{"a":2}}\n{said}\n')
+    spec, rows = read(path, key=None)
+    assert spec["key_separator"] == "\t" and keys(rows)[:2] == ["alice", "bob"]
+    assert [row["reason"] for row in rows] == [None, None, "wrong_columns"]
+
+
 def test_comment_lines_are_no_rows_and_a_header_may_begin_with_a_hash(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("# made by a tool, today\n# second\nid,customer\n1,alice\n# in between\n2,bob\n")

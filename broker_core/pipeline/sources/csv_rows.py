@@ -130,7 +130,9 @@ class _Maker:
         uneven = (codes == FINE_ROW) & (fields != self._columns)
         if not uneven.any():
             return codes
-        codes[uneven & (fields <= self._places.get(self._spec["key"], -1))] = code_of(WRONG_COLUMNS)
+        # A line without its separator is none of a consumer's: what it says of itself, or a value's second line.
+        least = self._columns - 1 if self._dialect.key_separator else self._places.get(self._spec["key"], -1)
+        codes[uneven & (fields <= least)] = code_of(WRONG_COLUMNS)
         codes[uneven & (codes == FINE_ROW) & (fields < self._columns)] = code_of(SHORT_ROW)
         for place in np.flatnonzero(uneven & (fields > self._columns)).tolist():
             if not self._ends_empty(data, rows[place]):

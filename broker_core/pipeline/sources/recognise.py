@@ -37,6 +37,7 @@ CONSOLE_NULL = "null"
 """What Kafka's console consumer prints for no key."""
 _SEP = re.compile(rb'"?sep=(.)"?\r?(?:\n|$)', re.IGNORECASE)
 _TWO = 2
+_CONSUMER_SAYS = re.compile(rb"(Processed a total of \d+ messages|% Reached end of topic .+)\r?")
 _NUMBER = re.compile(rb"[-+]?\d+([.,]\d+)?")
 
 
@@ -88,8 +89,9 @@ def _lines(head: bytes) -> list[bytes]:
 
 
 def _is_consumed(head: bytes) -> bool:
-    """Whether each line is a consumer's: a key, a tab, JSON."""
-    lines = _lines(head)
+    """Whether each line is a consumer's: a key, a tab, JSON; but for what it says of itself, where both of its outputs went
+    into the file."""
+    lines = [line for line in _lines(head) if not _CONSUMER_SAYS.fullmatch(line)]
     return bool(lines) and all(_is_key_and_json(line) for line in lines)
 
 
