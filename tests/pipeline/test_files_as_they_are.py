@@ -227,6 +227,15 @@ def test_keys_are_the_utf_8_that_a_producer_would_send(tmp_path, content, encodi
     assert (spec["encoding"], keys(rows)) == (encoding, ["Zoë", "José", "Zoë"])
 
 
+@pytest.mark.parametrize(("kind", "text"), [("csv", TEXT), ("jsonl", '{"customer":"a"}\n')])
+def test_an_encoding_that_the_file_has_not_is_refused_at_its_field(tmp_path, kind, text):
+    path = tmp_path / f"a.{kind}"
+    path.write_bytes(text.encode())
+    with pytest.raises(CommandError) as refused:
+        source_preview({"kind": kind, "path": str(path), "encoding": "utf-16-be"})
+    assert (refused.value.field, refused.value.reason) == ("source.encoding", "the file is not utf-16-be")
+
+
 def test_bytes_of_the_file_are_the_keys_where_one_asks_for_them(tmp_path):
     path = tmp_path / "a.csv"
     path.write_bytes(TEXT.encode("cp1252"))

@@ -21,6 +21,7 @@ from pathlib import Path
 
 import msgspec
 
+from broker_core.errors import CommandError
 from broker_core.events import Json
 from broker_core.pipeline.sources.csv_head import key_value_columns, other_header, scan_head
 from broker_core.pipeline.sources.dialect import DELIMITERS, NULL_WORDS, Dialect
@@ -42,11 +43,15 @@ _NUMBER = re.compile(rb"[-+]?\d+([.,]\d+)?")
 
 
 def file_head(path: Path, given: Json) -> tuple[bytes, str]:
-    """A file's first bytes in UTF-8 and its encoding. Raises CommandError as `raw_head` does."""
+    """A file's first bytes in UTF-8 and its encoding. Raises CommandError as `raw_head` does, and at source.encoding for
+    UTF-16 that is given and makes one long line of several."""
     raw = raw_head(path, HEAD_BYTES)
     encoding = given.get("encoding") or encoding_of(raw)
     if encoding in WIDE:
-        raw = raw[: len(raw) // 2 * 2].decode(encoding, errors="replace").encode()
+        text = raw[: len(raw) // 2 * 2].decode(encoding, errors="replace")
+        if "\n" not in text and b"\n" in raw:
+            raise CommandError("source.encoding", "the file is not {encoding}", encoding=encoding)
+        raw = text.encode()
     return raw.removeprefix(BOM), encoding
 
 

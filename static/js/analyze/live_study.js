@@ -11,7 +11,8 @@ import { follow, isOver } from "./progress.js";
 import { createTakeCharts } from "./take_charts.js";
 
 const REFRESH_MS = 1000, POLL_MS = 2000, OLD_MS = 5000, KEPT_MAX = 4000;
-const BEHIND_S = 5, SAME_S = 1, PILLS = { queued: "queued", waiting: "queued", lab_paused: "paused" };
+const BEFORE = ["starting_spark", "first_window", "no_window"], BEHIND_S = 5, SAME_S = 1;
+const PILLS = { queued: "queued", waiting: "queued", lab_paused: "paused" };
 const $ = (id) => document.getElementById(id);
 const notice = createNotice($("notice")), remove = createDelete({ onGone: () => location.assign(page.urls.analyze) });
 // The server draws the charts that this source can fill.
@@ -66,10 +67,16 @@ function showUntold({ starts, lanes, of }) {
   }
 }
 
+// A window may come a moment before the word of it.
+function doing() {
+  const { progress } = study;
+  return rows.length && BEFORE.includes(progress.stage) ? { ...progress, stage: "streaming" } : progress;
+}
+
 function pillOf(age) {
   if (isOver(study)) return study.state;
   if (how === "disconnected") return how;
-  const { stage, behind_s: behind } = study.progress;
+  const { stage, behind_s: behind } = doing();
   if (PILLS[stage]) return PILLS[stage];
   if (age === null) return "connecting";
   return age > OLD_MS || behind > BEHIND_S ? "behind" : "live";
@@ -78,7 +85,7 @@ function pillOf(age) {
 // What the study does, as its worker tells: before the first window in place of the charts, then beside the newest.
 function showState() {
   const age = heardAt === null ? null : Date.now() - heardAt, isEnded = isOver(study), pill = pillOf(age);
-  const { stage, behind_s: behind } = study.progress;
+  const { stage, behind_s: behind } = doing();
   $("fresh").dataset.state = pill;
   speak($("fresh-word"), `fresh.${pill}`);
   $("newest").textContent = age === null || isEnded ? "" : say("live.newest", { age_us: Math.round(age / 1000) * 1e6 });
