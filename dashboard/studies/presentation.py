@@ -7,7 +7,7 @@ tests/dashboard/test_analyze_words.py runs both on the same result.
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from dashboard.formats import NONE, figure, fill, half_up, percent, seconds
@@ -227,13 +227,17 @@ def _stood(partition_seconds: float | None, words: Words) -> str:
 
 def _band(luck: Json | None, words: Words) -> dict[str, str]:
     """The spread of a skew over what chance decides, and what that is; nothing where chance decides
-    nothing."""
+    nothing. Rounded outwards: it holds the skew as that is written, with one decimal more."""
     if not luck:
         return {"band": "", "band_title": ""}
     return {
-        "band": f"{figure(luck['low'], 1)}–{figure(luck['high'], 1)}",
+        "band": f"{figure(_tenth(luck['low'], math.floor), 1)}–{figure(_tenth(luck['high'], math.ceil), 1)}",
         "band_title": _say(words, f"rank.band.{luck['of']}", draws=luck["draws"]),
     }
+
+
+def _tenth(value: float, rounded: Callable[[float], int]) -> float:
+    return rounded(round(10 * value, 6)) / 10
 
 
 def _drain(totals: Json, words: Words) -> str:

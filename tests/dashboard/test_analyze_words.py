@@ -26,7 +26,7 @@ from dashboard.studies.presentation import (
 )
 from tests.dashboard.shown_study import PLACE, ROOT, result_of_fixture
 
-LUCK = {"low": 1.62, "mid": 2.0, "high": 2.91, "draws": 20, "suits": [16, 24], "suits_skew": 1.234}
+LUCK = {"low": 1.65, "mid": 2.0, "high": 2.95, "draws": 20, "suits": [16, 24], "suits_skew": 1.234}
 FREE = {"keeps_order": False}
 
 

@@ -344,7 +344,7 @@ def test_a_row_says_how_far_its_skew_is_luck_and_how_its_backlog_went() -> None:
     second = {**strategy("kafka.sticky", lag_peak=90, drain_s=3.0, undrained=1), "luck": None}
     rows = ranking_rows(result(first, second), [place(first), place(second)], WORDS)
     assert [(row["band"], row["lag"], plain(row["drain"])) for row in rows] == [
-        ("1.6–2.9", "412", "12_s"),
+        ("1.6–3.0", "412", "12_s"),
         ("", "90", "stays"),
     ]
     assert rows[0]["band_title"].startswith("Skew over 20 draws") and rows[1]["band_title"] == ""

@@ -145,6 +145,7 @@ def test_preview_shows_columns_types_rows_and_how_many_are_bad(tmp_path):
             {"name": "n", "type": "number"},
         ],
         "key": None,
+        "time": "at",
         "rows": [["x", "2013-01-01", "1"], ["broken", None, None], ["é", "2013-01-02", None]],
         "bad": 0,
         "read_as": Dialect(nulls=NULL_WORDS, encoding="cp1252").to_json(),

@@ -101,8 +101,11 @@ export const stoodWords = (partitionSeconds, words) =>
   partitionSeconds === null || partitionSeconds === undefined ? "" : seconds(Math.floor(partitionSeconds * 1e6), words);
 
 // The spread of a skew over what chance decides, and what that is; nothing where chance decides nothing.
+// Rounded outwards: it holds the skew as that is written, with one decimal more.
+const tenth = (value, rounded) => rounded(Number((10 * value).toFixed(6))) / 10;
+
 const bandWords = (luck, words) => ({
-  band: luck ? `${figure(luck.low, 1)}–${figure(luck.high, 1)}` : "",
+  band: luck ? `${figure(tenth(luck.low, Math.floor), 1)}–${figure(tenth(luck.high, Math.ceil), 1)}` : "",
   band_title: luck ? speaker(words)(`rank.band.${luck.of}`, { draws: luck.draws }) : "",
 });
 
