@@ -37,8 +37,8 @@ NO_PROPERTIES = Properties()
 
 
 class Content(msgspec.Struct, array_like=True, gc=False, frozen=True):
-    """A message on its way. message: number of the workload's message whose payload the body is; -1: the body is
-    here."""
+    """A message on its way. message: number of the workload's or a person's message that this is, -1 for a real client's.
+    body: where a real client sends or may read it; else it is worked out from the number by whoever looks at it."""
 
     properties: Properties = NO_PROPERTIES
     body: bytes = b""

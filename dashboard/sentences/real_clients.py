@@ -22,6 +22,7 @@ REAL_CLIENTS = {
         "{clients} real {clients?client is|clients are} connected. In all queues {ready} {ready?message is|messages are} ready and {unacked} "
         "unacked."
     ),
+    "client.message": _("a client’s message"),
     "client.sub": _("{count} real {count?client consumes|clients consume} now."),
     "client.lane": _("open to clients"),
     "client.lane_about": _("Real programs use this server; the lab has no consumers or records of its own."),
@@ -31,4 +32,17 @@ REAL_CLIENTS = {
     "client.real": _("real"),
     "client.real_title": _("A real program, connected from outside the lab"),
     "workload.none": _("no records"),
+    "why.is.client": _("{consumer} is a real program that consumes; it is connected from outside the lab."),
+    "why.client": _("because of what came from outside: {did}"),
+    "fact.queue": _("queue"),
+    "fact.nth": _("which of them"),
+    "fact.when": _("before or after the method"),
+    "fact.by": _("sent by"),
+    "fact.vhost": _("virtual host"),
+    "fact.code": _("reply code"),
+    "fact.text": _("reply text"),
+    "fact.ms": _("milliseconds"),
+    "fact.resource": _("resource"),
+    "fact.way": _("way"),
+    "fact.must_hit": _("must strike"),
 }

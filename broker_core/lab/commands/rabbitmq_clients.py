@@ -221,10 +221,13 @@ class BreakMethods(OpenCommand):
     def do(self, lane: Lane, position: int, cause: Cause) -> None:
         reads = open_reading(lane)
         assert reads is not None
-        said = lane.emit(
-            "rabbitmq.server.fault", cause, None, {}, {"fault": reads.server.faults.last + 1, **self.given}
-        )
+        data = {"fault": reads.server.faults.last + 1, **self.given, **self.said()}
+        said = lane.emit("rabbitmq.server.fault", cause, None, {}, data)
         reads.server.act(0, SetFault(read_fault(self.given)), said)
+
+    def said(self) -> Json:
+        """Of any method: *."""
+        return {"do": self.given["do"], "method": self.given.get("method") or "*"}
 
 
 class EndOfFault(OpenCommand):

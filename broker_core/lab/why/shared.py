@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from broker_core.errors import CommandError
 from broker_core.events import Json
+from broker_core.lab.rabbitmq.open_reading import OpenReading
 from broker_core.lab.shared.shares import shares
 from broker_core.lab.why.known import Known, parts_of, said, sum_of, told_of, unknown
 from broker_core.lab.workload.live_keys import NO_KEY
@@ -26,6 +27,8 @@ def lane(lane: Lane, name: str) -> Known:
 
 def consumer(lane: Lane, name: str) -> Known:
     known = lane.consumers.get(name)
+    if known is None and isinstance(lane.reads, OpenReading):
+        return client(lane.reads, name)
     if known is None:
         raise unknown("consumer", name)
     weights, units = lane.reads.weights(), lane.reads.units()
@@ -44,6 +47,19 @@ def consumer(lane: Lane, name: str) -> Known:
     return Known(
         said(f"consumer.{lane.state_word(known)}", consumer=name),
         lambda event: is_about_consumer(event, name),
+        sums,
+    )
+
+
+def client(reads: OpenReading, name: str) -> Known:
+    """A real program that consumes."""
+    known = reads.clients().get(name)
+    if known is None:
+        raise unknown("consumer", name)
+    sums = [sum_of("unacked", unacked=known["unacked"])]
+    return Known(
+        said("client", consumer=name),
+        lambda event: is_about_consumer(event, name) or told_of(event).get("client") == name,
         sums,
     )
 

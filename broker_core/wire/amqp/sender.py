@@ -26,7 +26,7 @@ def encode(method: Any, frame_max: int = 0) -> bytes:
 
     frame_max: size of a whole frame at most, 0 for any; a body is cut into as many frames as it needs, an empty one
     has none. Raises LocalProtocolError for a value that its field cannot carry, for a method that does not fit into
-    one frame, and for a message whose body is the workload's and not here.
+    one frame, and for a message that is a number of the workload's alone.
 
     >>> from broker_core.rabbitmq.methods import BasicAck
     >>> encode(BasicAck(1, 7)).hex()
@@ -55,7 +55,7 @@ def _with_reserved(spec: Spec, values: list[Any]) -> list[Any]:
 
 
 def _message(content: Any, frame_max: int) -> list[tuple[int, bytes]]:
-    if not isinstance(content, Content) or content.message >= 0:
+    if not isinstance(content, Content):
         raise LocalProtocolError("the message's body is the workload's")
     body = content.body
     size = frame_max - EMPTY_FRAME_SIZE if frame_max else max(1, len(body))

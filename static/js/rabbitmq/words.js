@@ -169,7 +169,8 @@ function leftOutWords(leftOut, say) {
 function gotWords(data, say) {
   if (data.empty) return say("topology.answer.empty", { queue: data.name });
   return say(data.redelivered ? "topology.answer.got_again" : "topology.answer.got", {
-    message: messageName(data.message, data.by_hand, say), key: data.routing_key, left: data.left,
+    message: data.message < 0 ? say("client.message") : messageName(data.message, data.by_hand, say),
+    key: data.routing_key, left: data.left,
   });
 }
 

@@ -29,6 +29,7 @@ function because(cause, known, orders, say) {
   const command = orders[cause.command];
   if (!command) return say("why.your_earlier", { position: cause.command });
   const did = say(tickCode(command), command);
+  if (command.kind === "rabbitmq_socket") return say("why.client", { did });
   return say(cause.command === 0 ? "why.start" : command.by === "demo" ? "why.demo" : "why.you", { did });
 }
 

@@ -26,7 +26,8 @@ export function thingsOf(lane, id) {
     ["partition", each("partition", Object.keys(picture.partitions ?? {}))], ...panels,
     ["cursor", each("cursor", Object.keys(lane.pulsar?.cursors ?? {}))],
     ["group", lane.group ? [`group:${lane.group.group_id}`] : []],
-    ["figure", each("figure", FIGURES)], ["total", each("total", TOTALS)],
+    // Figures are of changes among consumers of the lab's own.
+    ...(lane.is_open ? [] : [["figure", each("figure", FIGURES)], ["total", each("total", TOTALS)]]),
   ].filter(([, things]) => things.length);
 }
 

@@ -16,12 +16,14 @@ from broker_core.lab.journal import Journal as LabJournal
 from broker_core.lab.lab import Lab
 from broker_core.lab.replay import Replay
 from broker_core.lab.scenario import scenario_from_json, scenario_to_json
+from broker_core.lab.why.answer import why
 from broker_core.plain import to_plain
 from broker_core.rabbitmq import methods as m
 from broker_core.serve.journal import Came, Full, Left, digest_of, entries_in
 from broker_core.serve.lab_run import lab_run
 from broker_core.wire.acts import SetFault
 from broker_core.wire.amqp.frames import PROTOCOL_HEADER
+from broker_core.wire.amqp.receiver import Receiver
 from broker_core.wire.amqp.sender import encode
 from broker_core.wire.faults.fault import read_fault
 from tests.core.serve.test_run import broken, lived, noisy
@@ -310,6 +312,35 @@ def test_view_names_real_clients_and_what_they_do():
     assert lane["sentence"]["code"] == "rabbitmq.open" and lane["sentence"]["params"]["clients"] == 2
     assert view["caption"]["params"]["client"] == "mailer, billing"
     assert lane["rabbitmq"]["paths"]["of"]["1"]["steps"][0]["program"] == "billing"
+
+
+def test_real_client_gets_what_a_person_publishes():
+    lab = connected()
+    server = server_of(lab)
+    taking = bytes_of(m.QueueDeclare(1, "orders"), m.BasicConsume(1, "orders", "t", no_ack=True))
+    ordered(lab, "rabbitmq_socket", acts=[{"do": "bytes", "socket": 1, "data": taking}])
+    server.is_heard = True
+    for body in ("grüße", ""):
+        ordered(lab, "rabbitmq_publish", routing_key="orders", body=body)
+        ((socket, parts, is_over),) = server.taken()
+        (received,) = Receiver(0).receive(b"".join(parts))
+        assert socket == 1 and not is_over and received.method.message.body == body.encode()
+    assert list(lab.lanes["rabbitmq"].reads.notes.paths.sent)
+
+
+def test_why_answers_about_a_real_client_and_the_queue_that_it_reads():
+    lab = connected()
+    taking = bytes_of(
+        m.QueueDeclare(1, "orders"), m.BasicPublish(1, "", "orders"), m.BasicConsume(1, "orders", "t")
+    )
+    ordered(lab, "rabbitmq_socket", acts=[{"do": "bytes", "socket": 1, "data": taking}])
+    lane = lab.lanes["rabbitmq"]
+    found = why(lane, "consumer:billing", [], {})
+    assert found["says"] == {"code": "why.is.client", "params": {"consumer": "billing"}}
+    assert found["sums"][0]["params"] == {"unacked": 1}
+    assert why(lane, "queue:orders", [], {})["says"]["params"]["consumers"] == 1
+    with pytest.raises(CommandError):
+        why(lane, "consumer:nobody", [], {})
 
 
 def test_two_clients_of_one_name_are_told_apart():
