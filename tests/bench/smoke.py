@@ -48,6 +48,7 @@ SIZES: dict[str, dict[str, Any]] = {
     "stage": {"SECONDS": 1, "MINUTES": 0.02, "SETTLING_MS": 500},
     "kafka_log_source": {"RECORDS": 20_000, "ROUNDS": 1},
     "study": {"RECORDS": 2_000, "KEYS": 200, "WARM_RECORDS": 1_000, "JOINS": 1, "DRIVER_MEMORY": "1g"},
+    "study_files": {"ROWS": 2_000, "WARM_ROWS": 200, "SIXTEEN": ["kafka.range:partitions=24"]},
     "study_cost": {
         "ROWS": 2_000,
         "REPEATS": 1,
@@ -59,7 +60,7 @@ SIZES: dict[str, dict[str, Any]] = {
     "live_study": {"SECONDS": 12, "WARM_UP_S": 2},
 }
 
-ON_ONE_SPARK = ("hash", "kafka_log_source", "live_study", "routing", "study")
+ON_ONE_SPARK = ("hash", "kafka_log_source", "live_study", "routing", "study", "study_files")
 """Benches that begin Spark by `spark.py`: in a smoke they may run in one process, on one Java."""
 
 
