@@ -4,7 +4,7 @@ version of the rules.
     {"highwater_run": 1, "rules": 57, "name": "", "scenario": {...}, "script": [{at_us, body}], "commands": [...], "at_us": 83250000}
 
 A run of real clients is a file of its own (`highwater serve --journal FILE.highwater`): it says the same of a lab that is open
-to clients (broker_core/serve/lab_run.py), and is opened the same way.
+to clients (dashboard/labs/clients_run.py), and is opened the same way.
 
 Nothing in it is believed: every part is checked as if it were sent on its own, and the worker decides each command
 again on the way to the run's end, where the opened lab is paused.
@@ -21,11 +21,11 @@ from broker_core.events import Json
 from broker_core.lab.commands import check_command
 from broker_core.lab.rules import RULES_VERSION
 from broker_core.lab.scenario import parts_of_scenario
-from broker_core.serve.lab_run import lab_run
 from dashboard import access
 from dashboard.errors import Refused
 from dashboard.formats import clock, number
 from dashboard.labs import copies, services
+from dashboard.labs.clients_run import lab_run
 from dashboard.labs.forks import past_journal
 from dashboard.labs.moment import Moment
 from dashboard.labs.past.look import come_to

@@ -11,8 +11,8 @@ from broker_core.lab.lesson.file import read_file, scenario_from_text, shelf
 from broker_core.lab.rules import RULES_VERSION
 from broker_core.lab.scenario import scenario_to_json
 from broker_core.serve.journal import Began, Journal
-from broker_core.serve.lab_run import lab_run
 from dashboard.labs import runs
+from dashboard.labs.clients_run import lab_run
 from dashboard.models import Lab
 from tests.core.lab.rabbitmq.test_open_lane import gone_through
 from tests.core.serve.test_run import lived

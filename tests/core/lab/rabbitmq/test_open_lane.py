@@ -20,12 +20,12 @@ from broker_core.lab.why.answer import why
 from broker_core.plain import to_plain
 from broker_core.rabbitmq import methods as m
 from broker_core.serve.journal import Came, Full, Left, digest_of, entries_in
-from broker_core.serve.lab_run import lab_run
 from broker_core.wire.acts import SetFault
 from broker_core.wire.amqp.frames import PROTOCOL_HEADER
 from broker_core.wire.amqp.receiver import Receiver
 from broker_core.wire.amqp.sender import encode
 from broker_core.wire.faults.fault import read_fault
+from dashboard.labs.clients_run import lab_run
 from tests.core.serve.test_run import broken, lived, noisy
 from tests.core.serve.wire_clients import BEGAN_US, SEED, Client, Turns
 

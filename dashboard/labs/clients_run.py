@@ -1,5 +1,5 @@
 """A run as a lab's run: the scenario of a lab that is open to real clients, and the run's acts as its orders, each at its own
-time. What a site opens (`dashboard/labs/runs.py`), and nothing that serving needs.
+time. `runs.py` opens it; not in broker_core/serve/, whose installation has no labs.
 
     .highwater ─► began ─► scenario          acts of one turn ─► rabbitmq_socket          an operator's act ─► its order
 """
