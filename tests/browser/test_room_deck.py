@@ -234,12 +234,14 @@ def test_the_teachers_network_is_gone_for_a_while(
     for _slide in range(2):
         lecturer.keyboard.press("PageDown")
     on_slide(4, lecturer)
+    expect(lecturer.locator("#room-word")).to_have_attribute("data-say", "room.lost")
     late = joined(profile, site, lecturer, viewport={"width": 1280, "height": 720})
     on_slide(2, phone, late)
     lecturer.context.set_offline(False)
     for page in (phone, late):
         expect(page.locator(".slide[data-now]")).to_have_attribute("data-number", "4", timeout=3_000)
         expect(page.locator("#room-word")).to_have_attribute("data-say", "room.follows")
+    expect(lecturer.locator("#room-word")).to_have_attribute("data-say", "room.presenting")
 
 
 def test_a_deck_in_a_room_has_no_finding(lecturer: Page, profile: Profile, site: SupervisedSite) -> None:

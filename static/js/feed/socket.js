@@ -8,9 +8,11 @@ const OVER = 4410;                        // the room is over: nothing will come
 const GONE = 4404, GONE_MS = 5000;        // the lab is deleted; its owner can restore it
 
 export function openSocket(url, { onMessage, onState }) {
-  let socket = null, tries = 0, asking = 0, acknowledged = -1;
+  let socket = null, tries = 0, asking = 0, acknowledged = -1, waiting = 0;
 
   function connect() {
+    clearTimeout(waiting);
+    waiting = 0;
     socket = new WebSocket(url);
     socket.addEventListener("open", () => {
       tries = 0;
@@ -22,7 +24,7 @@ export function openSocket(url, { onMessage, onState }) {
       onState({ [NO_ROOM]: "full", [GONE]: "gone", [OVER]: "over" }[code] ?? "closed");
       if (code === OVER) return;
       clearTimeout(asking);
-      setTimeout(
+      waiting = setTimeout(
         connect,
         code === NO_ROOM ? ROOM_MS : code === GONE ? GONE_MS : RETRY_MS[Math.min(tries, RETRY_MS.length - 1)],
       );
@@ -35,6 +37,7 @@ export function openSocket(url, { onMessage, onState }) {
   };
 
   connect();
+  addEventListener("online", () => waiting && connect());
   return {
     acknowledge(seq) {
       if (seq > acknowledged) send({ type: "ack", seq });

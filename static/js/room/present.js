@@ -3,11 +3,12 @@
 import { change } from "../base/requests.js";
 import { shownOf } from "./follow.js";
 
-const EVERY_MS = 100;
+const EVERY_MS = 100, ANSWERED_WITHIN_MS = 5000;
 
 // look(): {page, query, moment, chosen, thing}, null where that is not known yet. where(): {url, lab}. isMine():
-// whether this page presents. failed(error): a refusal.
-export function createPresent({ look, where, isMine, failed }) {
+// whether this page presents. failed(error): a refusal. heard(isHeard): whether the room hears of it, as far as is
+// known.
+export function createPresent({ look, where, isMine, failed, heard }) {
   let said = "", isAsking = false;
 
   async function tell() {
@@ -18,10 +19,12 @@ export function createPresent({ look, where, isMine, failed }) {
     if (text === said) return;
     isAsking = true;
     try {
-      await change(url, body);
+      await change(url, body, ANSWERED_WITHIN_MS);
       said = text;
+      heard(true);
     } catch (error) {
-      if (error.status) failed(error);                   // without an answer it is said again in a moment
+      heard(Boolean(error.status));                      // without an answer it is said again in a moment
+      if (error.status) failed(error);
       said = error.status && error.status !== 429 ? text : said;
     } finally {
       isAsking = false;
@@ -29,5 +32,4 @@ export function createPresent({ look, where, isMine, failed }) {
   }
 
   setInterval(tell, EVERY_MS);
-  return { again: () => { said = ""; } };
 }

@@ -32,7 +32,7 @@ export function createRoom({ notice, past, link, changed, inner = () => null }) 
   const session = createSession(page.player ? NO_STORAGE : tabStorage(), location, history), strip = $("room-strip");
   const own = { fork: page.urls.fork, lab: page.urls.lab };
   let state = null, role = "", counts = null, socket = null, thing = null, isPointing = false, isOver = false;
-  let isLost = false, applied = { moment: null, chosen: {} }, tally = null, answer = null;
+  let isLost = false, isUnheard = false, applied = { moment: null, chosen: {} }, tally = null, answer = null;
   let progress = null, ownTask = null;
 
   const kept = () => session.read();
@@ -220,13 +220,18 @@ export function createRoom({ notice, past, link, changed, inner = () => null }) 
       session.keep({ presents: false });
       socket.drop();
     },
+    heard(isHeard) {
+      if (isUnheard !== isHeard) return;
+      isUnheard = !isHeard;
+      draw();
+    },
   });
 
   // -- the line above the bar of time ---------------------------------------------------------------------------------
 
   function words() {
     if (isOver) return ["room.over", {}];
-    if (isLost && state !== null) return ["room.lost", {}];
+    if ((isLost || isUnheard) && state !== null) return ["room.lost", {}];
     if (isPresenter()) return ["room.presenting", { code: state.code }];
     if (isLooking()) return [page.lab ? "room.looking" : "room.turning", {}];
     return ["room.follows", {}];
