@@ -115,7 +115,7 @@ export function createProjector({ current, lane, changed }) {
     const wanted = id && [...$("main").querySelectorAll(TITLED)].find((one) => idOf(one) === id);
     if (!wanted) return;
     openLane(wanted.dataset.lane ?? null);
-    if (panel === null) return void wanted.scrollIntoView({ block: "nearest" });
+    if (panel === null) return void wanted.scrollIntoView({ block: "center" });
     panel = wanted;
     draw(true);
   }
