@@ -64,5 +64,6 @@ PLAYER = {
 TO_LOOK_AT = {
     "caption.start": _("Four ways to share one stream, on the same records."),
     "caption.start_lanes": _("{lanes?One way|{lanes} ways} to share one stream, on the same records."),
+    "rows.none": _("No consumers."),
 }
 """In place of sentences that ask for an order."""
