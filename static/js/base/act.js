@@ -1,4 +1,4 @@
-// What a button does: it is busy until that is done, and a refusal is told beside it.
+// What a button does: it is busy until that is done, and a refusal stands beside it.
 
 import { whileBusy } from "./pressed.js";
 import { refusalOf } from "./reasons.js";
