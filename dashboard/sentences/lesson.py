@@ -52,6 +52,7 @@ LESSON = {
     "lesson.meddled": _(
         "The run was changed by hand, last at {time}; checks describe this run, not the lesson's plan."
     ),
+    "lesson.planned": _("The lesson's plan: {caption}"),
     "lesson.skip": _("Skip"),
     "lesson.ask.hint": _("What do you think? Keys 1 to 4 answer; Skip goes on."),
     "lesson.keys.answer": _("answer the lesson's question (1 to 4)"),

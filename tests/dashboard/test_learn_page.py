@@ -300,7 +300,7 @@ def test_caption_is_the_labs_own_after_an_order_that_is_not_the_lessons() -> Non
     shown = present({**view, "lesson": {**view["lesson"], "meddled_us": 13_000_000}}, words)
     assert told(shown)[0].startswith("c3 joined.")
     shown = present({**view, "lesson": {**view["lesson"], "meddled_us": 11_000_000}}, words)
-    assert told(shown)[0].startswith("c3 joins.")
+    assert told(shown)[0].startswith("The lesson's plan: c3 joins.")
     assert "last at 0:11" in shown["lesson"]["slots"]["note"]
 
 

@@ -11,12 +11,14 @@ const languageOf = (say) => say("lesson.language");
 const shortClock = (us) => clock(us).replace(/\.0$/, "");
 
 // The lesson's caption, before the first one its title; empty where it has no lesson, or where somebody gave an order
-// of their own after it.
+// of their own after it. A later caption is told as what the lesson planned: the picture may differ.
 export function lessonCaption(view, say) {
   const { lesson } = view;
   if (!lesson) return "";
   const { at_us: at, text } = lesson.captions[lesson.caption] ?? { at_us: 0, text: lesson.title };
-  return lesson.meddled_us !== null && lesson.meddled_us >= at ? "" : text[languageOf(say)];
+  const caption = text[languageOf(say)];
+  if (lesson.meddled_us === null) return caption;
+  return lesson.meddled_us >= at ? "" : say("lesson.planned", { caption });
 }
 
 export function lessonOf(view, say) {
