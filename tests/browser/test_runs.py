@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pika
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 import highwater
 from tests.browser.conftest import post, save, wait_frame
@@ -82,12 +82,16 @@ def shop(file: Path) -> None:
         rabbitmq.wait_for_queue("orders", ready=0, unacked=0)
 
 
-def step_back(page: Page, acts: int = 8) -> None:
-    """Act by act, from the run's end into the middle of what its clients did."""
+def step_back(page: Page, to: Locator, acts: int = 16) -> None:
+    """Act by act, from the run's end to where its clients are at work."""
     expect(page.locator("#step-by")).to_have_value("change")
     for _ in range(acts):
+        before = page.text_content("#position") or ""
         page.click("#step-back")
-    expect(page.locator("#behind")).to_have_text(re.compile("before now"), timeout=ANSWERS_MS)
+        expect(page.locator("#position")).not_to_have_text(before, timeout=ANSWERS_MS)
+        if to.is_visible():
+            return
+    raise AssertionError("the clients are nowhere at work")
 
 
 def test_a_run_of_a_real_program_is_a_lab_with_its_clients_by_name_and_their_methods(
@@ -103,14 +107,14 @@ def test_a_run_of_a_real_program_is_a_lab_with_its_clients_by_name_and_their_met
     page.wait_for_selector("#main[data-seq]", state="attached", timeout=ANSWERS_MS)
     expect(page.locator("#lab-name")).to_have_text("shop")
     expect(page.locator("#add")).to_be_hidden()
-    step_back(page)
     row = page.locator(".row[data-consumer=billing]")
+    step_back(page, row)
     expect(row).to_have_attribute("data-state", "real", timeout=ANSWERS_MS)
     expect(row.locator("[data-field=word]")).to_have_text("real")
     save(page, "run-of-clients-stage")
     page.click("#to-rabbitmq")
     page.wait_for_selector("#main[data-seq]", state="attached", timeout=ANSWERS_MS)
-    step_back(page)
+    expect(page.locator("#behind")).to_have_text(re.compile("before now"), timeout=ANSWERS_MS)
     expect(page.locator("#consumers")).to_contain_text("billing", timeout=ANSWERS_MS)
     expect(page.locator("[data-part='publisher:1']")).to_have_attribute(
         "aria-label", re.compile("checkout .*real")
