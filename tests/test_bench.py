@@ -20,7 +20,7 @@ def test_every_bench_has_a_size_for_a_smoke() -> None:
     assert benches == set(SIZES)
 
 
-LONG = ("study_cost", "stage", "seek", "soak", "cluster_of_one")
+LONG = ("study_cost", "study_files", "stage", "seek", "soak", "cluster_of_one")
 """Begin a Java of their own for each figure, or a browser, or lives that cannot be cut: half a minute and more, however
 small their sizes."""
 TOGETHER = [
