@@ -11,7 +11,7 @@ const languageOf = (say) => say("lesson.language");
 const shortClock = (us) => clock(us).replace(/\.0$/, "");
 
 // The lesson's caption, before the first one its title; empty where it has no lesson, or where somebody gave an order
-// of their own after it. A later caption is told as what the lesson planned: the picture may differ.
+// of their own after it. A later caption stands as what the lesson planned: the picture may differ.
 export function lessonCaption(view, say) {
   const { lesson } = view;
   if (!lesson) return "";

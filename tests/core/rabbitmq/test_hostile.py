@@ -79,6 +79,8 @@ def any_method(random: Random) -> Any:
             return any_table(random)
         if of == "int | Content":
             return random.choice((*NUMBERS, FIRST_STORED, any_content(random), any_content(random)))
+        if of == "Value":
+            return random.choice((*NAMES, b"\xff\x00"))
         if name == "type_":
             return random.choice((*KINDS, "", "x"))
         return random.choice(
