@@ -23,6 +23,15 @@ def presenter(profile: Profile, site: SupervisedSite) -> Page:
     return page
 
 
+def remote_of(presenter: Page, profile: Profile) -> Page:
+    """The remote on a phone, by the link that the presenter's panel of the room shows."""
+    presenter.click("#room-remote")
+    expect(presenter.locator("#room-link-url")).to_contain_text("/remote/#")
+    remote = profile(**PHONE).new_page()
+    remote.goto(str(presenter.text_content("#room-link-url")))
+    return remote
+
+
 def joined(profile: Profile, site: SupervisedSite, presenter: Page, **options: object) -> Page:
     """Another person's browser, which has come by the code."""
     page = profile(**options).new_page()
@@ -88,10 +97,7 @@ def test_a_moment_of_the_past_what_is_pointed_at_and_the_remote(
     presenter: Page, profile: Profile, site: SupervisedSite
 ) -> None:
     follower = joined(profile, site, presenter, **PHONE)
-    presenter.click("#room-remote")
-    expect(presenter.locator("#room-link-url")).to_contain_text("/remote/#")
-    remote = profile(**PHONE).new_page()
-    remote.goto(str(presenter.text_content("#room-link-url")))
+    remote = remote_of(presenter, profile)
     presenter.keyboard.press("Escape")
 
     remote.click("[data-press=pause]")

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.test_axe import AXE, FINDINGS
-from tests.browser.test_room import PHONE, lab_of
+from tests.browser.test_room import PHONE, lab_of, remote_of
 from tests.supervisor.site import SupervisedSite
 
 pytestmark = pytest.mark.story
@@ -43,10 +43,7 @@ def test_a_phone_follows_the_slides_the_remote_turns_them_and_a_step_is_live(
     lecturer: Page, profile: Profile, site: SupervisedSite
 ) -> None:
     phone = joined(profile, site, lecturer, **PHONE)
-    lecturer.click("#room-remote")
-    expect(lecturer.locator("#room-link-url")).to_contain_text("/remote/#")
-    remote = profile(**PHONE).new_page()
-    remote.goto(str(lecturer.text_content("#room-link-url")))
+    remote = remote_of(lecturer, profile)
     lecturer.keyboard.press("Escape")
 
     lecturer.keyboard.press("PageDown")
@@ -184,10 +181,7 @@ def test_the_lane_and_the_picture_of_a_slide_are_those_of_the_teacher_and_the_re
     lecturer: Page, profile: Profile, site: SupervisedSite
 ) -> None:
     phone = joined(profile, site, lecturer, **PHONE)
-    lecturer.click("#room-remote")
-    expect(lecturer.locator("#room-link-url")).to_contain_text("/remote/#")
-    remote = profile(**PHONE).new_page()
-    remote.goto(str(lecturer.text_content("#room-link-url")))
+    remote = remote_of(lecturer, profile)
     now = ".slide[data-now] "
     lecturer.keyboard.press("Escape")
     lecturer.keyboard.press("PageDown")
