@@ -14,7 +14,6 @@ from broker_core.lab.rabbitmq.narrator import RabbitMqNarrator
 from broker_core.lab.rabbitmq.path_ear import PathEar
 from broker_core.lab.rabbitmq.reading import (
     BROKER,
-    HEAD_SHOWN,
     IN_FLIGHT_SHOWN,
     Published,
     RabbitMqReading,
@@ -170,10 +169,7 @@ class OpenReading(RabbitMqReading):
             "kind": "queue",
             "name": queue.name,
             "ready": queue.ready,
-            "head": [
-                {"record": self.record(queue.message(position)), "redelivered": redelivered}
-                for position, redelivered in queue.head(HEAD_SHOWN)
-            ],
+            "head": self.head(queue),
             "prefetch": max((each.prefetch for each in queue.consumers.by_key.values()), default=0),
             "ring": list(dict.fromkeys(keys[key] for key in queue.ring if key in keys)),
             "in_flight": held,

@@ -345,6 +345,13 @@ class RabbitMqReading:
             "waits": ready > 0,
         }
 
+    def head(self, queue: ClassicQueue) -> list[Json]:
+        """Those that are next."""
+        return [
+            {"record": self.record(queue.message(position)), "redelivered": redelivered}
+            for position, redelivered in queue.head(HEAD_SHOWN)
+        ]
+
     def picture(self) -> Json:
         queue, channels = self.queue(), self.channels()
         names = {consumer_key(channel): name for name, channel in channels.items()}
@@ -352,10 +359,7 @@ class RabbitMqReading:
             "kind": "queue",
             "name": self.queue_name,
             "ready": queue.ready,
-            "head": [
-                {"record": self.record(queue.message(position)), "redelivered": redelivered}
-                for position, redelivered in queue.head(HEAD_SHOWN)
-            ],
+            "head": self.head(queue),
             "prefetch": self.prefetch,
             "ring": [names[key] for key in queue.ring if key in names],
             "in_flight": {name: self.in_hand(queue, channel) for name, channel in channels.items()},
