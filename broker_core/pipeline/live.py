@@ -58,8 +58,15 @@ class LiveQuery:
 
     @property
     def is_counting(self) -> bool:
-        """Whether it has records to count, or is only about to look for some; False where it waits for more."""
-        status = self.query.status
+        """Whether it has records to count, or is only about to look for some; False where it waits for more, or where
+        Spark does not answer: what the query ended by is for `exception` to say."""
+        from py4j.protocol import Py4JError
+        from pyspark.errors import PySparkException
+
+        try:
+            status = self.query.status
+        except (PySparkException, Py4JError, OSError):
+            return False
         return bool(status["isDataAvailable"] or status["message"].startswith("Initializing"))
 
     def exception(self) -> Exception | None:

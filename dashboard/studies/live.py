@@ -169,17 +169,13 @@ def _watch(lab_id: str) -> bool:
 
 
 def _doing(live: LiveStudy, engine: Engine) -> Json:
-    try:
-        return live_stage(
-            live.query,
-            is_spark_open=engine.is_warm,
-            newest_us=live.newest_us,
-            quiet_s=time.monotonic() - live.heard_s,
-            lab=live.lab,
-        )
-    except Exception:  # Spark does not answer: what its query ended by is asked for next
-        log.debug("the query of %s does not say what it does", live.study.pk, exc_info=True)
-        return {"stage": "streaming", "behind_s": None}
+    return live_stage(
+        live.query,
+        is_spark_open=engine.is_warm,
+        newest_us=live.newest_us,
+        quiet_s=time.monotonic() - live.heard_s,
+        lab=live.lab,
+    )
 
 
 def _start(live: LiveStudy, engine: Engine) -> None:

@@ -4,6 +4,7 @@ between."""
 import threading
 
 import pytest
+from py4j.protocol import Py4JNetworkError
 
 from broker_core.errors import CommandError
 from broker_core.kafka.log.checkpoints import REPLICATION, write_offsets
@@ -12,7 +13,7 @@ from broker_core.kafka.log.partition_log import PartitionLog
 from broker_core.kafka.log.record import Record
 from broker_core.kafka.log.record_batch import encode_batch
 from broker_core.pipeline.chunks import WANTED, chunk_write
-from broker_core.pipeline.live import live_check, live_start
+from broker_core.pipeline.live import LiveQuery, live_check, live_start
 from broker_core.pipeline.live_windows import WindowBook, high_watermarks
 
 SECOND = 1_000_000
@@ -278,3 +279,12 @@ def test_only_what_grows_can_be_studied_live(tmp_path):
         with pytest.raises(CommandError) as caught:
             live_check(source)
         assert caught.value.field == field
+
+
+def test_a_query_of_a_dead_spark_counts_nothing():
+    class Dead:
+        @property
+        def status(self):
+            raise Py4JNetworkError("Answer from Java side is empty")
+
+    assert not LiveQuery(Dead(), None).is_counting
