@@ -135,7 +135,7 @@ class Here(Handle):
         return call()
 
     def fault(self, do: str, method: str = "", **fields: Any) -> HereFault:
-        """From now on methods meet a fault; `serve/faults/fault.py` has its fields. Raises CommandError at the field."""
+        """From now on methods meet a fault; `wire/faults/fault.py` has its fields. Raises CommandError at the field."""
         return HereFault(self, self._set(do, method, fields))
 
     async def wait_for_queue(

@@ -13,13 +13,14 @@ from broker_core.lab.lab import Lab
 from broker_core.lab.scenario import scenario_from_json
 from dashboard.sentences import SENTENCES
 from tests.core.lab.commands.test_envelope import raw_of
+from tests.core.lab.rabbitmq.test_open_lane import GREETED, LOGIN, bytes_of, open_lab, ordered
 
 KINDS = [
     kind
     for kind, command in COMMANDS.items()
     if not issubclass(command, ClockCommand) and kind != "rabbitmq_socket"
 ]
-"""What sockets have said is known once a lane that is open has heard it: core/lab/rabbitmq/test_open_lane.py."""
+"""What sockets say a lane that is open has to hear first: the last test."""
 
 
 @pytest.mark.parametrize("language", ["en", "zh-hans"])
@@ -40,3 +41,16 @@ def test_a_tick_keeps_words_and_numbers_and_no_tables() -> None:
     lab.note(command_from_json(raw_of("rabbitmq_publish")), 1, [])
     tick = lab.timeline[1]
     assert tick["routing_key"] == "q" and "headers" not in tick and "body" not in tick
+
+
+@pytest.mark.parametrize("language", ["en", "zh-hans"])
+def test_the_words_of_a_tick_of_sockets_have_the_client_and_its_methods(language: str) -> None:
+    lab = open_lab()
+    ordered(lab, "rabbitmq_socket", acts=[{"do": "open", "socket": 1}])
+    ordered(lab, "rabbitmq_socket", acts=[{"do": "bytes", "socket": 1, "data": GREETED}])
+    ordered(lab, "rabbitmq_socket", acts=[{"do": "bytes", "socket": 1, "data": bytes_of(*LOGIN)}])
+    with translation.override(language):
+        text = str(SENTENCES["tick.rabbitmq_socket"])
+    ticks = lab.view()["timeline"]
+    assert all(ticks[each].get(name) for each in ("1", "2", "3") for name in re.findall(r"\{(\w+)", text))
+    assert ticks["3"]["methods"].startswith("connection.start-ok, ")
