@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
 from contextlib import contextmanager, suppress
@@ -205,10 +206,21 @@ def test_last_events_are_told_in_words(rabbitmq):
     ]
 
 
-def test_broken_rule_of_ours_is_raised_at_the_end(monkeypatch):
+@pytest.mark.parametrize("lingers_s", [0, 0.2])
+def test_broken_rule_of_ours_is_raised_at_the_end(monkeypatch, lingers_s):
+    """lingers_s: of its thread, after its loop has closed by itself: who then leaves `run` finds no loop to end."""
+    run_loop = asyncio.run
+
+    def lingering(main: object) -> None:
+        try:
+            run_loop(main)
+        finally:
+            time.sleep(lingers_s)
+
     def broken(*arguments: object) -> None:
         raise InvariantError("a queue has a message twice")
 
+    monkeypatch.setattr(asyncio, "run", lingering)
     with pytest.raises(InvariantError, match="a message twice"), highwater.run() as rabbitmq:
         rabbitmq.control.server.loop.set_exception_handler(lambda loop, context: None)
         broker = rabbitmq.control.run.broker
@@ -218,6 +230,9 @@ def test_broken_rule_of_ours_is_raised_at_the_end(monkeypatch):
         )
         with pytest.raises(pika.exceptions.AMQPError), channel_of(rabbitmq) as channel:
             channel.queue_declare("orders")
+        deadline = time.monotonic() + 10
+        while not rabbitmq.loop.is_closed() and time.monotonic() < deadline:
+            time.sleep(0.001)
 
 
 def test_argument_that_is_wrong_is_refused_before_anything_runs(tmp_path):
