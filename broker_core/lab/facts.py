@@ -36,9 +36,12 @@ class LabFacts:
     parts: int = 0  # what the lab costs now (`size.py`)
 
 
-class _Stored(msgspec.Struct):
-    lanes: list[AnyLane]
+class _Clock(msgspec.Struct):
     is_playing: bool
+
+
+class _Stored(_Clock):
+    lanes: list[AnyLane]
     parts: int
 
 
@@ -58,7 +61,7 @@ def facts_of_lane(lane: Lane) -> LaneFacts:
 def facts_text(facts: LabFacts) -> str:
     """For whoever asks a little later: without what time changes."""
     lanes = [lane.settled() for lane in facts.lanes.values()]
-    return msgspec.json.encode(_Stored(lanes, facts.is_playing, facts.parts)).decode()
+    return msgspec.json.encode(_Stored(facts.is_playing, lanes, facts.parts)).decode()
 
 
 def facts_from_text(text: str, limits: Limits) -> LabFacts | None:
@@ -68,6 +71,14 @@ def facts_from_text(text: str, limits: Limits) -> LabFacts | None:
     except msgspec.MsgspecError:
         return None
     return LabFacts({lane.id: lane for lane in stored.lanes}, stored.is_playing, limits, stored.parts)
+
+
+def plays_by_text(text: str) -> bool:
+    """Whether a lab's clock runs, of what is stored of it; so it does while nothing is known."""
+    try:
+        return msgspec.json.decode(text, type=_Clock).is_playing
+    except msgspec.MsgspecError:
+        return True
 
 
 _DECODER = msgspec.json.Decoder(_Stored)

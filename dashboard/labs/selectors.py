@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from broker_core.events import Json
 from broker_core.lab.breaking.schedule import OWN_IDS as BROKEN
 from broker_core.lab.comparing.history import OWN_IDS as COMPARED
-from broker_core.lab.facts import LabFacts, facts_from_text
+from broker_core.lab.facts import LabFacts, facts_from_text, plays_by_text
 from broker_core.lab.rules import RULES_VERSION
 from dashboard import access
 from dashboard.errors import Refused
@@ -168,10 +168,15 @@ def labs_listed(*, visitor: str | None = None, limit: int = 50) -> QuerySet[Lab]
 
 
 def lab_list(*, visitor: str | None = None, limit: int = 50) -> list[Json]:
-    """The same, each as lab_meta with at_us, its virtual time."""
-    at_us = StoredView.objects.filter(pk=OuterRef("pk")).values("at_us")
-    rows: Any = labs_listed(visitor=visitor, limit=limit).annotate(at_us=Subquery(at_us))
-    return [{**_listed(lab), "at_us": lab.at_us or 0} for lab in rows]
+    """The same, each as lab_meta with at_us, its virtual time, and whether its clock runs."""
+    stored = StoredView.objects.filter(pk=OuterRef("pk"))
+    rows: Any = labs_listed(visitor=visitor, limit=limit).annotate(
+        at_us=Subquery(stored.values("at_us")), facts=Subquery(stored.values("facts"))
+    )
+    return [
+        {**_listed(lab), "at_us": lab.at_us or 0, "is_playing": plays_by_text(lab.facts or "")}
+        for lab in rows
+    ]
 
 
 def _listed(lab: Any) -> Json:

@@ -106,17 +106,19 @@ SENTENCES: Mapping[str, Any] = {
     **{code: text for page in PAGES.values() for code, text in page.items()},
 }
 LANGUAGES = ("en", "zh-hans")
+TAKE_NO_ORDER = frozenset({"compare"})
+"""Pages of a lab without a button that changes it."""
 
 
 def catalogue(item: str | None = None, *, is_player: bool = False) -> dict[str, dict[str, str]]:
     """Language -> code -> words with their places still open. item: the page's item in the top bar; without
-    it, the words of all pages. is_player: the page takes no orders, so none of its words asks for one.
+    it, the words of all pages. is_player: nobody can order anything there, so none of its words asks for it.
 
     >>> sorted(catalogue())
     ['en', 'zh-hans']
     """
     chosen = SENTENCES if item is None else {**EVERYWHERE, **PAGES.get(item, {})}
-    if is_player:
+    if is_player or item in TAKE_NO_ORDER:
         chosen = {**chosen, **TO_LOOK_AT}
     words = {}
     for language in LANGUAGES:

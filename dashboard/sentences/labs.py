@@ -19,6 +19,7 @@ LABS = {
     "labs.mine": _("yours"),
     "labs.demo": _("demo"),
     "labs.running": _("running"),
+    "labs.paused": _("paused"),
     "labs.idle": _("idle: nobody is watching"),
     "labs.failed": _("stopped by an error"),
     "labs.none": _("No lab yet. Opening the Stage creates one."),

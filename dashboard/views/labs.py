@@ -13,6 +13,7 @@ from dashboard import access
 from dashboard.formats import clock, fill
 from dashboard.labs import selectors
 from dashboard.labs.runs import BYTES_MAX, CLIENTS_BYTES_MAX
+from dashboard.models import Lab
 from dashboard.page import base_context
 
 Json = dict[str, Any]
@@ -43,6 +44,7 @@ def labs(request: HttpRequest) -> HttpResponse:
 def _row(row: Json, words: dict[str, str], *, mine: bool = False) -> Json:
     key, code = row["workload"].get("key"), f"workload.{row['workload']['kind']}"
     created = row["created_at"][:16].replace("T", " ")
+    state = row["status"] if row["is_playing"] or row["status"] != Lab.Status.RUNNING else "paused"
     return {
         **row,
         "mine": mine,
@@ -53,6 +55,7 @@ def _row(row: Json, words: dict[str, str], *, mine: bool = False) -> Json:
         "workload_words": words[code],
         "key_code": f"key.{key}" if key else "",
         "key_words": words[f"key.{key}"] if key else "",
-        "status_words": words[f"labs.{row['status']}"],
+        "state": state,
+        "state_words": words[f"labs.{state}"],
         "created": created,
     }

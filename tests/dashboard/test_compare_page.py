@@ -16,7 +16,7 @@ from broker_core.lab.scenario import scenario_from_json
 from dashboard.labs import compare as comparing
 from dashboard.labs import selectors
 from dashboard.models import Lab
-from dashboard.sentences import LANGUAGES, SENTENCES
+from dashboard.sentences import LANGUAGES, SENTENCES, catalogue
 from dashboard.views.compare import EXAMPLES, PRESETS, query_of
 from tests.dashboard.world import World
 
@@ -195,3 +195,9 @@ def test_the_page_shows_any_labs_lanes_and_two_labs_that_have_lanes_in_common(wo
         "/lab/nothing/compare/",
     ):
         assert Client().get(wrong).status_code == 404, wrong
+
+
+def test_a_page_without_a_button_for_it_asks_for_no_consumer() -> None:
+    words = catalogue("compare")["en"]
+    assert "Add consumer" in catalogue("stage")["en"]["caption.start"]
+    assert [code for code, text in words.items() if "press Add consumer" in text] == []

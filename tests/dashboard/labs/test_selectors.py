@@ -5,8 +5,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.http import QueryDict
 
+from broker_core.lab.facts import LabFacts, facts_text
+from broker_core.lab.limits import Limits
 from dashboard import access
 from dashboard.errors import Refused
 from dashboard.labs import selectors
@@ -60,6 +63,20 @@ def test_a_list_says_how_far_each_lab_is_without_reading_its_view() -> None:
         "seen": 5_000,
         "unseen": 0,
     }
+
+
+def test_a_list_says_which_labs_somebody_has_paused(client) -> None:
+    states = {"plays": (True, "running"), "stands": (False, "running"), "rests": (False, "idle")}
+    for name, (is_playing, status) in states.items():
+        lab_row(name, VISITOR, status=status)
+        facts = facts_text(LabFacts({}, is_playing, Limits()))
+        StoredView.objects.create(lab_id=name, epoch=0, seq=1, at_us=0, text="{}", facts=facts)
+    assert {row["id"]: row["is_playing"] for row in selectors.lab_list(visitor=VISITOR)} == {
+        "plays": True, "stands": False, "rests": False,
+    }  # fmt: skip
+    client.cookies[settings.VISITOR_COOKIE] = VISITOR
+    page = client.get("/labs/").content.decode()
+    assert [page.count(f'data-say="labs.{state}"') for state in ("running", "paused", "idle")] == [1, 1, 1]
 
 
 @pytest.mark.parametrize(
