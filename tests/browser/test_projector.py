@@ -12,11 +12,11 @@ from tests.supervisor.site import SupervisedSite
 
 Profile = Callable[..., BrowserContext]
 # A page, the picture that it shows first, and how large the letters of it are at least: on a full HD projector, and at
-# 1280x720, where the caption leaves 960x448 to the picture.
+# 1280x720, where the caption leaves 960x480 to the picture.
 PAGES = {
     "": ("Pulsar", 30, 30),
     "pulsar/": ("Hash ring", 20, 19),
-    "kafka/cluster/": ("flights-0", 20, 17),
+    "kafka/cluster/": ("flights-0", 20, 15),
     "kafka/groups/": ("Protocol", 20, 19),
     "kafka/log": ("The folder, bytes to scale", 20, 19),
     "tubemq/": ("Each client for itself", 20, 19),
