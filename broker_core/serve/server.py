@@ -21,15 +21,10 @@ from broker_core.kafka.log.storage import StorageFull
 from broker_core.serve.conditions import Condition
 from broker_core.serve.journal import Began, Journal
 from broker_core.serve.run import Run
-from broker_core.wire.acts import Act, Backlog
-from broker_core.wire.amqp.remote import Accepted, Arrived, HungUp
-from broker_core.wire.open_server import BROKER
+from broker_core.serve.sockets import READ_BYTES, Socket
+from broker_core.wire.acts import Act
 
-READ_BYTES = 256 * 1024
 SOCKETS_MAX = 1_000
-UNREAD_S = 60.0
-"""How long a client may leave unread what the server has sent, beyond what a socket's buffer takes."""
-UNWRITTEN_BYTES_MAX = 1 << 20
 
 
 class Server:
@@ -46,6 +41,7 @@ class Server:
         self._is_turning = self.is_closed = False
         self._timer: asyncio.TimerHandle | None = None
         self._listeners: list[asyncio.Server] = []
+        self._blocked: set[int] = set()
         self.failed: asyncio.Future[Exception] = loop.create_future()
         self.first: list[Act] = []
         self.waiting: dict[asyncio.Future[Json], Condition] = {}
@@ -100,6 +96,13 @@ class Server:
         self.run, self.began_s = Run(began.seed, began.began_us), self.loop.time()
         self.journal.begin_again(began)
         self.begin(self.first)
+
+    def admit(self, socket: Socket) -> int:
+        """Its number, 0 where there is no room for it."""
+        if len(self.sockets) >= SOCKETS_MAX or self.is_closed:
+            return 0
+        self.last_socket += 1
+        return self.last_socket
 
     def hand_in(self, socket: int, act: Act) -> None:
         """An act of a socket, for the turn that comes next."""
@@ -174,87 +177,16 @@ class Server:
             socket = self.sockets.get(number)
             if socket is not None:
                 socket.write(parts, is_over)
-        if self.run.broker.alarms or any(socket.is_held for socket in self.sockets.values()):
-            self._hold_blocked()
+        if (blocked := self.run.server.blocked()) != self._blocked:
+            self._blocked = blocked
+            for number, socket in self.sockets.items():
+                socket.hold(number in blocked)
         due_us = self.run.due_us()
         if self._timer is not None:
             self._timer.cancel()
         self._timer = (
             None if due_us is None else self.loop.call_at(self.began_s + due_us / 1_000_000, self.turn)
         )
-
-    def _hold_blocked(self) -> None:
-        """Connections whose publishes wait for an alarm to end are not read meanwhile."""
-        connections = self.run.broker.connections
-        for number, socket in self.sockets.items():
-            state = self.run.sockets.get(number)
-            known = connections.get(state.connection) if state is not None else None
-            socket.hold(known is not None and known.is_blocked)
-
-
-class Socket(asyncio.BufferedProtocol):
-    """A client's socket. is_held: it is not read."""
-
-    transport: asyncio.Transport
-
-    def __init__(self, server: Server) -> None:
-        self.server = server
-        self.number = 0
-        self.is_held = False
-        self._unread: asyncio.TimerHandle | None = None
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        server = self.server
-        self.transport = transport  # type: ignore[assignment]
-        if len(server.sockets) >= SOCKETS_MAX or server.is_closed:
-            self.transport.abort()
-            return
-        server.last_socket += 1
-        self.number = server.last_socket
-        server.sockets[self.number] = self
-        self.transport.set_write_buffer_limits(UNWRITTEN_BYTES_MAX)
-        server.hand_in(self.number, Accepted(BROKER))
-
-    def get_buffer(self, sizehint: int) -> memoryview:
-        return self.server.buffer  # what comes is taken before the next socket is read
-
-    def buffer_updated(self, nbytes: int) -> None:
-        if self.number:
-            self.server.hand_in(self.number, Arrived(bytes(self.server.buffer[:nbytes])))
-
-    def eof_received(self) -> bool:
-        return False
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        if self._unread is not None:
-            self._unread.cancel()
-        if self.number and self.server.sockets.pop(self.number, None) is not None:
-            self.server.hand_in(self.number, HungUp())
-
-    def pause_writing(self) -> None:
-        if self.number:
-            self._unread = self.server.loop.call_later(UNREAD_S, self.transport.abort)
-            self.server.hand_in(self.number, Backlog(True))
-
-    def resume_writing(self) -> None:
-        if self._unread is not None:
-            self._unread.cancel()
-        if self.number:
-            self.server.hand_in(self.number, Backlog(False))
-
-    def write(self, parts: list[bytes], is_over: bool) -> None:
-        if parts:
-            self.transport.write(b"".join(parts))
-        if is_over:
-            self.transport.close()
-
-    def hold(self, is_held: bool) -> None:
-        if is_held != self.is_held:
-            self.is_held = is_held
-            if is_held:
-                self.transport.pause_reading()
-            else:
-                self.transport.resume_reading()
 
 
 def epoch_us() -> int:

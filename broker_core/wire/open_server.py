@@ -230,6 +230,18 @@ class OpenServer:
     def is_over(self, socket: int) -> bool:
         return socket not in self.sockets or self.sockets[socket].is_over
 
+    def blocked(self) -> set[int]:
+        """Sockets whose publishes wait for an alarm to end: they are not read meanwhile."""
+        broker = self.broker
+        if not broker.alarms:
+            return set()
+        known = broker.connections
+        return {
+            number
+            for number, state in self.sockets.items()
+            if state.connection in known and known[state.connection].is_blocked
+        }
+
     def sweep(self) -> None:
         """Sockets that are at their end go from the books; nothing can tell."""
         for number in [number for number, state in self.sockets.items() if state.is_over]:

@@ -17,6 +17,7 @@ from broker_core.rabbitmq import methods as m
 from broker_core.rabbitmq.operator import SetAlarm
 from broker_core.rabbitmq.properties import Content
 from broker_core.serve import server as serving
+from broker_core.serve import sockets
 from broker_core.serve.__main__ import main
 from broker_core.serve.journal import Began, Came, Journal, entries_of
 from broker_core.serve.replay import replay
@@ -27,6 +28,7 @@ from broker_core.wire.amqp.frames import PROTOCOL_HEADER
 from broker_core.wire.amqp.receiver import Receiver
 from broker_core.wire.amqp.remote import Accepted, Arrived
 from broker_core.wire.amqp.sender import encode
+from broker_core.wire.open_server import BROKER
 from mqsite.keeper import ROOT
 
 PATIENCE_S = 30
@@ -118,7 +120,7 @@ async def test_what_is_due_of_itself_happens_without_a_client_saying_anything():
 
 
 async def test_client_that_does_not_read_holds_up_nobody_and_loses_nothing(monkeypatch):
-    monkeypatch.setattr(serving, "UNWRITTEN_BYTES_MAX", 1 << 14)
+    monkeypatch.setattr(sockets, "UNWRITTEN_BYTES_MAX", 1 << 14)
     async with served() as (server, port):
         slow, other = await client(port), await client(port)
         slow.send(m.QueueDeclare(1, "q"), m.BasicConsume(1, "q", "t", no_ack=True))
@@ -138,8 +140,8 @@ async def test_client_that_does_not_read_holds_up_nobody_and_loses_nothing(monke
 
 
 async def test_client_that_never_reads_is_closed(monkeypatch):
-    monkeypatch.setattr(serving, "UNWRITTEN_BYTES_MAX", 1 << 14)
-    monkeypatch.setattr(serving, "UNREAD_S", 0.2)
+    monkeypatch.setattr(sockets, "UNWRITTEN_BYTES_MAX", 1 << 14)
+    monkeypatch.setattr(sockets, "UNREAD_S", 0.2)
     async with served() as (server, port):
         slow = await client(port)
         slow.send(m.QueueDeclare(1, "q"), m.BasicConsume(1, "q", "t", no_ack=True))
@@ -248,7 +250,7 @@ def test_command_serves_until_it_is_interrupted_and_its_journal_replays(tmp_path
 def test_replay_of_a_run_that_broke_says_so(tmp_path, monkeypatch, capsys):
     path = tmp_path / "run.highwater"
     journal = Journal(Began(0, 0), path)
-    journal.note(1, 1, Accepted(serving.BROKER))
+    journal.note(1, 1, Accepted(BROKER))
     journal.flush(1)
     journal.close()
     assert main(["replay", str(path)]) == 0
