@@ -76,7 +76,10 @@ class Lab(models.Model):
     status = models.CharField(max_length=8, choices=Status.choices, default=Status.RUNNING)
     failed_reason = models.TextField(blank=True)
 
-    shard = models.PositiveIntegerField()
+    shard = models.PositiveIntegerField()  # while it is open to real clients, settings.WIRE_SHARD
+    clients_port = models.PositiveIntegerField(
+        null=True
+    )  # where it last listened for real clients, 0 before it has; None: it is closed to them
     lease_owner = models.CharField(max_length=64, blank=True)
     lease_until_ms = models.BigIntegerField(default=0)  # wall clock, milliseconds since 1970
     epoch = models.BigIntegerField(default=0)  # grows with every new holder

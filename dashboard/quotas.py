@@ -82,6 +82,7 @@ def in_about(seconds: float) -> str:
 
 LABS = gettext_lazy("labs")
 PARTS = gettext_lazy("parts of labs")
+OPEN_LABS = gettext_lazy("labs open to real clients")
 FILES = gettext_lazy("files")
 LOGS = gettext_lazy("opened logs")
 WAITING_STUDIES = gettext_lazy("waiting studies")

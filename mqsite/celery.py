@@ -1,4 +1,5 @@
-"""The Celery app. Queues: labs.<shard>.<host> (a task each drives a shard's labs), past.<host> (looking at labs'
+"""The Celery app. Queues: labs.<shard>.<host> (a task each drives a shard's labs), wire.<n>.<host> (so for labs that
+real clients are at), past.<host> (looking at labs'
 pasts), default, and analysis (studies, on Spark)."""
 
 import os

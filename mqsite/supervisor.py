@@ -3,6 +3,7 @@
     supervisor ── redis          embedded, unix socket, nothing on disk (absent with REDIS_URL)
                ├─ keeper         prepares the site, then re-enqueues shards whose task is gone
                ├─ worker labs.N  one per shard: there the broker core runs
+               ├─ worker wire.0  the shard of labs that real clients come to, with their sockets; started when the others answer
                ├─ worker general queue default
                ├─ web            mqsite.web (Daphne) on a listening socket that the supervisor holds
                ├─ worker past    looks at labs' pasts, away from those that drive them and from the web server; started when the others answer
@@ -28,11 +29,12 @@ from hashlib import sha256
 from pathlib import Path
 from types import FrameType
 
-from mqsite.host import host_id, past_queue, shard_queue
+from mqsite.host import WIRE_SHARD, host_id, past_queue, shard_queue, takes_clients
 from mqsite.keeper import ROOT, files_are_fresh
 from mqsite.supervisor_checks import (
     CannotStart,
     address_shown,
+    client_ports,
     listen,
     open_run_dir,
     port_of,
@@ -69,6 +71,7 @@ class Supervisor:
             signal.signal(number, self._stop)
         try:
             port, shards = port_of(self.port_text), shards_of(self.shards_text)
+            client_ports(os.environ.get("HIGHWATER_CLIENTS_PORTS", ""))
             lock = open_run_dir(self.run_dir)
             for name in end_left_over(self.run_dir):
                 print(f"Ended what an earlier run had left behind: {name}.", flush=True)
@@ -191,6 +194,9 @@ class Supervisor:
         while not self.stopping:
             if not shown and (self._is_healthy() or time.monotonic() - begun_s > START_WITHIN_S):
                 # Nobody needs these in the first seconds, and the others do need the processor.
+                if takes_clients(self.host):
+                    queue = shard_queue(WIRE_SHARD, host_id(self.run_dir))
+                    self.children.start(Child("worker wire.0", _worker(queue, "solo")))
                 self.children.start(Child("worker past", _worker(past_queue(host_id(self.run_dir)), "solo")))
                 self.children.start(Child("worker analysis", _worker("analysis", "solo")))
                 print(f"Highwater is at {address_shown(self.host, self.port)}  (Ctrl-C stops it)", flush=True)

@@ -33,6 +33,22 @@ def shards_of(text: str) -> int:
     return int(text)
 
 
+def client_ports(text: str) -> range:
+    """Ports that HIGHWATER_CLIENTS_PORTS names, as 5672 or 5672-5680; empty: any free one."""
+    if not text:
+        return range(0)
+    first, dash, last = text.partition("-")
+    try:
+        ports = range(port_of(first), port_of(last if dash else first) + 1)
+    except CannotStart:
+        ports = range(0)
+    if not ports or not ports[0]:
+        raise CannotStart(
+            f"HIGHWATER_CLIENTS_PORTS must be a port or a range of them, as 5672-5680, not {text!r}."
+        )
+    return ports
+
+
 def open_run_dir(folder: Path) -> IO[str]:
     """Make the run folder and hold its lock, which the system frees when this process ends in whatever way.
 

@@ -192,6 +192,8 @@ def questions() -> dict[str, list[str]]:
 
 # What the file must hold for its row to be true.
 HOLDS = {
+    "where does a real client's socket come to a lab": "class Door",
+    "who may open a lab to real clients": "def check_order",
     "what may a lecture say, and which line of it is wrong": "def lecture_from_text",
     "how does a lab run in a notebook": "class Run",
     "what may a page of another site show of a lab": "def embed",

@@ -31,6 +31,7 @@ from broker_core.lab.size import RECORDS_WAITING_MAX, LabTooLarge
 from dashboard.errors import in_all_words, texts_of
 from dashboard.labs import writes
 from dashboard.labs.chunks import ChunkWriter
+from dashboard.labs.clients.state import OpenState
 from dashboard.labs.frames import encode, feed_state, refusal_event, snapshot_text
 from dashboard.labs.goals import GoalWatch
 from dashboard.labs.pace import Clock, Pace, timed
@@ -103,6 +104,7 @@ class LabDriver:
         self.chunks = ChunkWriter(row.pk)
         self.replicas = ReplicaTeller(row.pk)
         self.goal = GoalWatch(row)
+        self.clients = OpenState(row)
 
     @property
     def loaded(self) -> bool:
@@ -288,6 +290,7 @@ class LabDriver:
                     )
                 )
                 self.decisions.append(Decision(command, at_us))
+                self.clients.decided(command.body["kind"])
                 if command.body["kind"] in CONSUMER_KINDS and command.command_id not in self.holds:
                     self._tell(
                         (
@@ -299,6 +302,7 @@ class LabDriver:
             except CommandError as error:
                 fields = texts_of(error)
                 self.decisions.append(Decision(command, at_us, fields))
+                self.clients.refused(command)
                 refusals.append(refusal_event(command, at_us, fields, in_all_words(error)))
             self.holds.pop(command.command_id, None)
         self._rebase(self.pace.at(clock()))  # speed and play changed what a second of wall time means
@@ -310,7 +314,7 @@ class LabDriver:
         if not self.script or self.core.now_us < self.script[0]["at_us"]:
             return False
         due = list(takewhile(lambda entry: entry["at_us"] <= self.core.now_us, self.script))
-        accepted = writes.script_accept(self.lab_id, self.epoch, due)
+        accepted = writes.orders_accept(self.lab_id, self.epoch, [entry["body"] for entry in due])
         for entry in due:  # only now: what could not be stored is due again
             self.script.popleft()
             if entry["body"]["command_id"] in accepted:
@@ -322,7 +326,8 @@ class LabDriver:
     def frame(self, wall_s: float, refusals: list[Json] | None = None) -> Pieces[Told]:
         """The change since the last frame, and what must be committed before it is published. Either may be
         None."""
-        mark = (self.core.now_us, self.behind_ms, self.auto_paused, self.panels.watched)
+        clients = self.clients.shown()
+        mark = (self.core.now_us, self.behind_ms, self.auto_paused, self.panels.watched, clients)
         if mark == self._shown and not (self.needs_full or self.decisions or self.events or refusals):
             self.replicas.tell(self.core, wall_s)
             return None, None
@@ -341,6 +346,7 @@ class LabDriver:
             behind_ms=self.behind_ms,
             auto_paused=self.auto_paused,
             panels=PANELS if self.auto_paused else self.panels.watched,
+            clients=clients,
         )
         self.goal.look(self.core, view)
         patch = [] if self.needs_full else diff(self.view, view)
@@ -426,6 +432,9 @@ class LabDriver:
             extra,
         )
         self.goal.keep(commit)
+        if self.clients.moves():
+            commit.checkpoint = checkpoint or self.cadence.take(self.core)
+        self.clients.keep(commit)
         return commit
 
     def rest(self, wall_s: float) -> Told:

@@ -26,7 +26,6 @@ from broker_core.events import Json
 from dashboard.allowance import Allowance
 from dashboard.labs import selectors, services
 from dashboard.labs.transport import GONE, WANTS_FULL, WATCHED_S, Frame, stream_key, wake_key, watched_key
-from dashboard.models import shard_of
 from dashboard.threads import in_thread
 
 log = logging.getLogger(__name__)
@@ -372,7 +371,8 @@ class Feed:
 
     async def tell_shard(self, lab_id: str, entry: str) -> None:
         with contextlib.suppress(RedisError, OSError):  # asked again when the reader asks again
-            await self._redis.rpush(wake_key(shard_of(lab_id)), entry)
+            shard = await in_thread(selectors.lab_shard)(lab_id=lab_id)
+            await self._redis.rpush(wake_key(shard), entry)
 
 
 _feed: Feed | None = None

@@ -30,15 +30,17 @@ def feed_state(
     auto_paused: bool = False,
     failed: str | None = None,
     panels: Collection[str] = (),
+    clients: Json | None = None,
 ) -> Json:
     """What the view says about the driving of the lab, beside what the lab says about itself. panels: those
-    that are of this very view; the others are of an earlier one, as nobody has their page open."""
+    that are of this very view; the others are of an earlier one, as nobody has their page open. clients: of a lab that is open to real ones."""
     return {
         "behind_ms": behind_ms,
         "auto_paused": auto_paused,
         "epoch": epoch,
         "failed": failed,
         "panels": [name for name in PANELS if name in panels],
+        **({} if clients is None else {"clients": clients}),
     }
 
 

@@ -14,7 +14,7 @@ from dashboard import access
 from dashboard.errors import Refused
 from dashboard.labs.frames import snapshot_text
 from dashboard.limits import core_limits
-from dashboard.models import DEMO_SLUG, Lab, StoredCommand, StoredEvent, StoredView
+from dashboard.models import DEMO_SLUG, Lab, StoredCommand, StoredEvent, StoredView, shard_of
 from dashboard.stored import Damaged, DamagedRow, intact, object_in
 
 
@@ -32,6 +32,12 @@ def lab_get(*, lab_id: str) -> Lab:
 
 def lab_exists(*, lab_id: str) -> bool:
     return Lab.objects.filter(pk=lab_id).exists()
+
+
+def lab_shard(*, lab_id: str) -> int:
+    """The shard that drives the lab; of one that is not there, that would."""
+    found = Lab.objects.filter(pk=lab_id).values_list("shard", flat=True).first()
+    return shard_of(lab_id) if found is None else found
 
 
 def labs_there(*, lab_ids: list[str]) -> set[str]:

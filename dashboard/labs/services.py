@@ -30,6 +30,7 @@ from dashboard import access
 from dashboard.assignors.runner import is_available
 from dashboard.errors import Refused, fields_of
 from dashboard.labs import copies, selectors
+from dashboard.labs.clients.checks import check_order
 from dashboard.labs.foresight import growth_known, refusal_known
 from dashboard.labs.forks import fork_here, fork_moment, fork_replayed, past_journal, same_kind
 from dashboard.labs.keeping import checked_name
@@ -44,7 +45,8 @@ OWN_IDS = (
     "lab:",
     "study:",
     "lesson:",
-)  # of the commands that a lab gives itself: its first, and its script's
+    "wire:",
+)  # of the commands that a lab gives itself: its first, its script's, its clients'
 PLAY: Json = {"command_id": "lab:open", "kind": "play", "lane": "all", "consumer": None, "args": {}}
 
 
@@ -300,6 +302,7 @@ def lab_submit(*, lab_id: str, request: Any, bearer: str | None = None, visitor:
             and StoredCommand.objects.filter(lab=lab).exclude(command_id__startswith="lab:").exists()
         ):
             raise Refused(409, {"lab": _("was changed by hand before: the demo adds no consumer")})
+        check_order(lab, ordered)
         facts = _check_now(lab, ordered)
         if facts is not None and (more := growth_known(facts, ordered)) is not None:
             grow(lab, *more)

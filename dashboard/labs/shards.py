@@ -54,6 +54,8 @@ def shards_ensure() -> list[int]:
 
 
 def _adopt_orphans() -> None:
-    """There are fewer shards than there once were: labs of those that are gone get new ones."""
-    for lab in Lab.objects.filter(shard__gte=settings.LAB_SHARDS).only("pk"):
-        Lab.objects.filter(pk=lab.pk).update(shard=shard_of(lab.pk))
+    """There are fewer shards than there once were, or real clients are not taken any more: labs of those that are gone get
+    new ones."""
+    there = [*range(settings.LAB_SHARDS), *sharing.wire_shards()]
+    for lab in Lab.objects.exclude(shard__in=there).only("pk"):
+        Lab.objects.filter(pk=lab.pk).update(shard=shard_of(lab.pk), clients_port=None)

@@ -9,6 +9,7 @@ whatever two hosts believe.
 """
 
 import time
+from collections.abc import Sequence
 
 from django.conf import settings
 
@@ -24,27 +25,40 @@ def shards_to_take() -> list[int]:
     """Shards that no host drives and this one should. Raises redis.RedisError."""
     now_s = time.monotonic()
     transport().host_beat()
-    holders = _holders()
+    holders = _holders(range(settings.LAB_SHARDS))
     free = [number for number, host in enumerate(holders) if host is None]
     for number in _free_since_s.keys() - set(free):
         del _free_since_s[number]
     for number in free:
         _free_since_s.setdefault(number, now_s)
     room = max(0, _share() - holders.count(settings.HOST_ID))
-    return free[:room] + [number for number in free[room:] if now_s - _free_since_s[number] > LATE_S]
+    late = [number for number in free[room:] if now_s - _free_since_s[number] > LATE_S]
+    return [*free[:room], *late, *_wire_to_take()]
+
+
+def wire_shards() -> list[int]:
+    """Those of labs that are open to real clients."""
+    return [settings.WIRE_SHARD] if settings.CLIENTS_ON else []
+
+
+def _wire_to_take() -> list[int]:
+    """Whichever host is first has them, and no share is counted: a move would cut off their clients."""
+    numbers = wire_shards()
+    return [number for number, host in zip(numbers, _holders(numbers), strict=True) if host is None]
 
 
 def is_one_too_many(number: int) -> bool:
     """Whether this host drives more than its share, and this shard is the one to give up. Raises
     redis.RedisError."""
-    own = [shard for shard, host in enumerate(_holders()) if host == settings.HOST_ID]
+    holders = _holders(range(settings.LAB_SHARDS))
+    own = [shard for shard, host in enumerate(holders) if host == settings.HOST_ID]
     return len(own) > _share() and number == own[-1]
 
 
-def _holders() -> list[str | None]:
+def _holders(numbers: Sequence[int]) -> list[str | None]:
     return [
         None if beat is None or beat.age_s > settings.LEASE_S else beat.host
-        for beat in transport().beats(settings.LAB_SHARDS)
+        for beat in (transport().beats(numbers) if numbers else ())
     ]
 
 

@@ -18,6 +18,7 @@ from django.conf import settings
 from django.utils.module_loading import import_string
 
 from dashboard.labs import shards, sharing
+from dashboard.labs.clients.shard import OpenShard
 from dashboard.labs.past import asking
 from dashboard.labs.past.beating import start_beating
 from dashboard.labs.past.look import Look
@@ -41,7 +42,8 @@ def drive_shard(number: int) -> None:
     """Drive all labs of a shard for SHARD_TASK_S, unless another host does. Running it twice does no harm:
     each lab has one holder."""
     if number not in _shards:
-        _shards[number] = Shard(number, transport(), import_string(settings.SHARD_CLOCK))
+        kind = OpenShard if number == settings.WIRE_SHARD else Shard
+        _shards[number] = kind(number, transport(), import_string(settings.SHARD_CLOCK))
         gc.set_threshold(*GENERATIONS)
     shard = _shards[number]
     shard.run(settings.SHARD_TASK_S)

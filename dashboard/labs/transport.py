@@ -9,7 +9,7 @@ labs do not wait fifty times. What was not delivered shows in the return value, 
 import json
 import logging
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -279,9 +279,9 @@ class Transport:
             return False
         return True
 
-    def beats(self, shards: int) -> list[Beat | None]:
-        """Each shard's last sign of life, None when there is none. Raises redis.RedisError."""
-        return [_beat_of(mark) for mark in self._redis.mget([beat_key(shard) for shard in range(shards)])]
+    def beats(self, shards: Sequence[int]) -> list[Beat | None]:
+        """These shards' last signs of life, None when there is none. Raises redis.RedisError."""
+        return [_beat_of(mark) for mark in self._redis.mget([beat_key(shard) for shard in shards])]
 
     def is_driven_elsewhere(self, shard: int, within_s: float) -> bool:
         """Whether another host said within this time that it drives the shard; False when Redis cannot

@@ -211,6 +211,8 @@ def _write(commits: Sequence[Commit]) -> dict[str, Exception]:
     for commit in commits:
         if commit.extra:
             Lab.objects.filter(pk=commit.lab_id).update(**commit.extra)
+        if "shard" in commit.extra:
+            _wake_after_commit(commit.extra["shard"], commit.lab_id)
         for decision in commit.decisions:
             state = StoredCommand.State.APPLIED if decision.refusal is None else StoredCommand.State.REFUSED
             StoredCommand.objects.filter(pk=decision.command.pk, state=StoredCommand.State.ACCEPTED).update(
@@ -238,6 +240,11 @@ def _reserve(commits: Sequence[Commit]) -> set[str]:
             list(chain.from_iterable(rows)),
         )
         return {lab_id for (lab_id,) in cursor.fetchall()}
+
+
+def _wake_after_commit(shard: int, lab_id: str) -> None:
+    """The lab is this shard's from now on."""
+    transaction.on_commit(lambda: transport().wake(shard, lab_id) and None)
 
 
 def _goal_held(lab_id: str) -> None:
@@ -302,8 +309,8 @@ def script_left(lab: Lab) -> tuple[list[Json], list[Json]]:
     return left, [entry for entry in lab.script if is_waiting.get(entry["body"]["command_id"])]
 
 
-def script_accept(lab_id: str, epoch: int, due: Sequence[Json]) -> list[str]:
-    """These entries of the lab's own script become commands that wait, each with its place; one that is a
+def orders_accept(lab_id: str, epoch: int, due: Sequence[Json]) -> list[str]:
+    """What the lab's own script or its real clients order becomes commands that wait, each with its place; one that is a
     command already does not again.
 
     Returns the ids of those that became commands. Raises LeaseLost.
@@ -312,7 +319,7 @@ def script_accept(lab_id: str, epoch: int, due: Sequence[Json]) -> list[str]:
         lab = Lab.objects.select_for_update().filter(pk=lab_id, epoch=epoch).first()
         if lab is None:
             raise LeaseLost(lab_id)
-        bodies = {entry["body"]["command_id"]: entry["body"] for entry in due}
+        bodies = {body["command_id"]: body for body in due}
         for taken in lab.commands.filter(command_id__in=list(bodies)).values_list("command_id", flat=True):
             del bodies[taken]
         StoredCommand.objects.bulk_create(

@@ -5,13 +5,19 @@ from django.utils.translation import gettext_lazy as _
 
 REAL_CLIENTS = {
     "caption.rabbitmq_socket": _("{client}: {methods}"),
+    "caption.rabbitmq_open": _("The lab is open to real clients: its clock is the one on the wall."),
+    "caption.rabbitmq_close": _("The lab is closed to real clients; those that were there are cut off."),
     "caption.rabbitmq_fault": _("The server has a fault: {do} for {method}."),
     "caption.rabbitmq_fault_end": _("Fault {fault} ends, and what it held is on its way."),
     "tick.rabbitmq_socket": _("{client}: {methods}"),
+    "tick.rabbitmq_open": _("open to clients"),
+    "tick.rabbitmq_close": _("closed to clients"),
     "tick.rabbitmq_fault": _("fault: {do}"),
     "tick.rabbitmq_fault_end": _("fault {fault} ends"),
     "event.rabbitmq.client.came": _("{client} connects from outside the lab"),
     "event.rabbitmq.client.went": _("{client} closes its socket"),
+    "event.rabbitmq.server.open": _("The lab is open to real clients"),
+    "event.rabbitmq.server.close": _("The lab is closed to real clients"),
     "event.rabbitmq.server.fault": _("Fault {fault} is set: {do} for {method}"),
     "event.rabbitmq.server.fault_end": _("Fault {fault} ends"),
     "event.serve.fault.struck": _("Fault {fault} strikes {method} of {connection}: {do}"),
@@ -32,6 +38,37 @@ REAL_CLIENTS = {
     "client.real": _("real"),
     "client.real_title": _("A real program, connected from outside the lab"),
     "workload.none": _("no records"),
+    "clients.title": _("Real clients"),
+    "clients.own": _(
+        "Programs of your own can be clients of a lab that has nothing but a server: pika, kombu, Celery, aio-pika, amqplib."
+    ),
+    "clients.off": _(
+        "Real clients are off on this site; its operator turns them on with HIGHWATER_CLIENTS=1."
+    ),
+    "clients.closed": _(
+        "Closed. Once open, the server listens at an address of its own, and the lab’s clock is the one on the wall."
+    ),
+    "clients.opening": _("The lab is opening."),
+    "clients.full": _("As many labs are open as this site allows; this one listens when another is closed."),
+    "clients.no_port": _("No port is free for this lab; it keeps trying."),
+    "clients.listening": _("Open: {count} {count?client is|clients are} connected."),
+    "clients.paused": _(
+        "Open, and paused: {count} {count?client is|clients are} connected, and what they send waits until the lab plays."
+    ),
+    "clients.refused": _(
+        "{count} {count?client was|clients were} turned away: a lab takes {most} connections at a time."
+    ),
+    "clients.cut": _("{count} {count?client was|clients were} cut off: a connection may send {most} MiB."),
+    "clients.new": _("Make a lab for real clients"),
+    "clients.open": _("Open to real clients"),
+    "clients.close": _("Close to real clients"),
+    "clients.address": _("Address"),
+    "clients.copy": _("Copy"),
+    "clients.copied": _("Copied."),
+    "clients.program": _("A program to begin with"),
+    "clients.library": _("Client library"),
+    "clients.copy_program": _("Copy the program"),
+    "clients.save": _("Save it as {file}, then run:"),
     "why.is.client": _("{consumer} is a real program that consumes; it is connected from outside the lab."),
     "why.client": _("because of what came from outside: {did}"),
     "fact.queue": _("queue"),

@@ -67,7 +67,7 @@ async def _part(check: Callable[[], Json | None]) -> Json:
 
 def _workers() -> Json:
     """latency_ms: the oldest sign of life among the shards' tasks."""
-    beats = transport().beats(settings.LAB_SHARDS)
+    beats = transport().beats(range(settings.LAB_SHARDS))
     shards = {
         str(number): None if beat is None else round(beat.age_s * 1000) for number, beat in enumerate(beats)
     }

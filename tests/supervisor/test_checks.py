@@ -9,6 +9,7 @@ import stat
 import pytest
 
 from mqsite import supervisor_checks as checks
+from mqsite.host import takes_clients
 from mqsite.supervisor_checks import CannotStart
 
 
@@ -277,3 +278,38 @@ def test_static_files_are_prepared_again_only_when_a_source_changed(keeper, tmp_
         change()
         assert not keeper.files_are_fresh(run_dir)
         (run_dir / "prepared").write_text(keeper.fingerprint())
+
+
+@pytest.mark.parametrize(
+    ("text", "ports"), [("", range(0)), ("5672", range(5672, 5673)), ("5672-5680", range(5672, 5681))]
+)
+def test_ports_for_clients_are_one_or_a_range(text: str, ports: range) -> None:
+    assert checks.client_ports(text) == ports
+
+
+@pytest.mark.parametrize("text", ["0", "-", "5680-5672", "5672-", "x", "5672-70000"])
+def test_ports_for_clients_that_cannot_be_are_refused(text: str) -> None:
+    assert refusal(checks.client_ports, text) == (
+        f"HIGHWATER_CLIENTS_PORTS must be a port or a range of them, as 5672-5680, not {text!r}."
+    )
+
+
+@pytest.mark.parametrize(
+    ("host", "given", "takes"),
+    [
+        ("127.0.0.1", None, True),
+        ("::1", None, True),
+        ("localhost", None, True),
+        ("0.0.0.0", None, False),
+        ("192.168.1.5", None, False),
+        ("0.0.0.0", "1", True),
+        ("127.0.0.1", "0", False),
+    ],
+)
+def test_clients_are_taken_where_only_this_machine_reaches_the_site_or_its_operator_says_so(
+    monkeypatch: pytest.MonkeyPatch, host: str, given: str | None, takes: bool
+) -> None:
+    monkeypatch.delenv("HIGHWATER_CLIENTS", raising=False)
+    if given is not None:
+        monkeypatch.setenv("HIGHWATER_CLIENTS", given)
+    assert takes_clients(host) is takes

@@ -1,5 +1,5 @@
-"""What comes to a RabbitMQ lane from real clients, and the faults that its server shall have: in the journal as every other
-order, so that a run of real clients is a lab like any.
+"""What comes to a RabbitMQ lane from real clients, whether it takes any, and the faults that its server shall have: in the
+journal as every other order, so that a run of real clients is a lab like any.
 
     {"kind": "rabbitmq_socket", "args": {"acts": [{"do": "open", "socket": 1}, {"do": "bytes", "socket": 1, "data": "QU1RUAA..."}]}}
 """
@@ -20,7 +20,7 @@ from broker_core.lab.fields import refuse_unknown, whole
 from broker_core.lab.pieces import Stops
 from broker_core.lab.rabbitmq.facts import RabbitMqFacts
 from broker_core.lab.rabbitmq.open_reading import OpenReading
-from broker_core.lab.rabbitmq.topology import ABSENT, flag
+from broker_core.lab.rabbitmq.topology import ABSENT, Shape, flag
 from broker_core.lab.rabbitmq.topology import number as number_of
 from broker_core.lab.shared.lane import Lane
 from broker_core.lab.shared.ordered_lab import OrderedLab
@@ -115,8 +115,15 @@ class SocketActs(OpenCommand):
     IS_PAST: ClassVar[bool] = False
     SHAPE, ARGS = shaped({"acts": (acts_of, ABSENT)})
 
+    @property
+    def is_end(self) -> bool:
+        """Whether it says only that clients are gone, which makes nothing larger."""
+        return all(act["do"] == CLOSE for act in self.given["acts"])
+
     def check(self, lab: LabFacts) -> None:
         super().check(lab)
+        if self.is_end:
+            return
         for lane in self.targets(lab):
             if lane.size.parts > OPEN_PARTS_MAX:
                 raise CommandError("lane", "its clients have declared more than a lab holds")
@@ -125,13 +132,13 @@ class SocketActs(OpenCommand):
     def ask(self, lab: OrderedLab) -> None:
         for lane in lab.lanes_of(self.lane):
             reads = open_reading(lane)
-            if reads is None:
+            if reads is None or self.is_end:
                 continue
             if reads.lag() > RECORDS_WAITING_MAX:
                 raise CommandError("lane", "more messages wait than a lab holds")
             if reads.notes.came_bytes > CAME_BYTES_MAX:
                 raise CommandError("lane", "its clients have sent more bytes than a lab holds")
-            there = {number for number, state in reads.server.sockets.items() if not state.is_over}
+            there = set(reads.living_sockets())
             for place, act in enumerate(self.given["acts"]):
                 number = act["socket"]
                 if act["do"] == CLOSE:
@@ -166,6 +173,7 @@ class SocketActs(OpenCommand):
             elif isinstance(act, HungUp) and not server.is_over(socket):
                 said = lane.emit("rabbitmq.client.went", cause, None, {}, {"client": name})
             reads.notes.came_bytes += len(act.data) if isinstance(act, Arrived) else 0
+            reads.notes.last_socket = max(reads.notes.last_socket, socket)
             server.sweep()
             heard: list[tuple[int, m.Method]] = []
             server.heard = heard
@@ -197,6 +205,35 @@ def said_of(came: Sequence[Came]) -> Json:
 def open_reading(lane: Lane) -> OpenReading | None:
     """None for a lane that is not open to clients."""
     return lane.reads if isinstance(lane.reads, OpenReading) else None
+
+
+class OpenToClients(OpenCommand):
+    """From now on real clients may come. Clients of an earlier run, or holder, are gone. The lab's clock runs, as fast as
+    theirs; who listens for them is whoever drives the lab."""
+
+    kind: ClassVar[str] = "rabbitmq_open"
+    SHAPE: ClassVar[Shape] = {}
+
+    def carry_out(self, lab: OrderedLab, position: int) -> Stops:
+        yield from super().carry_out(lab, position)
+        lab.speed_milli, lab.change_milli = 1_000, None
+        lab.play()
+
+    def do(self, lane: Lane, position: int, cause: Cause) -> None:
+        reads = open_reading(lane)
+        assert reads is not None
+        said = lane.emit(f"rabbitmq.server.{self.verb}", cause, None, {}, {})
+        for number in reads.living_sockets():
+            reads.server.act(number, HungUp(), said)
+
+
+class CloseToClients(OpenToClients):
+    """No client comes any more, and those that are there are cut off."""
+
+    kind: ClassVar[str] = "rabbitmq_close"
+
+    def carry_out(self, lab: OrderedLab, position: int) -> Stops:
+        return OpenCommand.carry_out(self, lab, position)
 
 
 class BreakMethods(OpenCommand):
@@ -248,4 +285,6 @@ class EndOfFault(OpenCommand):
         reads.server.act(0, EndFault(self.given["fault"], self.given["is_gone"]), said)
 
 
-REAL_CLIENT_COMMANDS: tuple[type[ServerCommand], ...] = (SocketActs, BreakMethods, EndOfFault)
+REAL_CLIENT_COMMANDS: tuple[type[ServerCommand], ...] = (
+    SocketActs, OpenToClients, CloseToClients, BreakMethods, EndOfFault,
+)  # fmt: skip

@@ -35,7 +35,7 @@ class RabbitMqNotes:
     done: records of queues that a
     restart of the server did not bring back, settled and lost. counts: of exchanges and programs. paths: where the last messages went. published: of
     real clients: connection -> exchange -> messages that came there, and those of them that went back. came_bytes: of
-    their sockets, so far."""
+    their sockets, so far. last_socket: the highest number that one of them had."""
 
     depths: dict[int, dict[str, list[int]]] = field(default_factory=dict)
     crews: dict[str, Crew] = field(default_factory=dict)
@@ -44,6 +44,7 @@ class RabbitMqNotes:
     paths: Paths = field(default_factory=Paths)
     published: dict[int, dict[str, list[int]]] = field(default_factory=dict)
     came_bytes: int = 0
+    last_socket: int = 0
 
     def note_restart(self, before: BrokerState, after: BrokerState, now_us: int) -> None:
         """The server starts with this state, after that one: what was in and out a second before says nothing now."""

@@ -113,6 +113,10 @@ class OpenReading(RabbitMqReading):
         """Connections of real clients."""
         return {state.connection for state in self.server.sockets.values()}
 
+    def living_sockets(self) -> list[int]:
+        """Sockets whose clients are there."""
+        return [number for number, state in self.server.sockets.items() if not state.is_over]
+
     def client_name(self, socket: int) -> str:
         """As it calls its connection, or the socket where it has not."""
         state = self.server.sockets.get(socket)

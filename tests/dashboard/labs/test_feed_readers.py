@@ -13,7 +13,6 @@ from dashboard import allowance
 from dashboard.labs import feed as feeds
 from dashboard.labs.feed import Feed, LabFeed, Reader, TooMany
 from dashboard.labs.transport import WANTS_FULL, Frame, stream_key, wake_key
-from dashboard.models import shard_of
 
 
 class Socket:
@@ -399,8 +398,8 @@ async def test_the_first_socket_of_a_lab_wakes_it_and_the_second_joins_the_first
     assert first.out == second.out == other.out == [-5]
 
 
-async def test_a_full_frame_is_asked_of_the_labs_own_shard(settings: Any) -> None:
-    settings.LAB_SHARDS = 7
+async def test_a_full_frame_is_asked_of_the_labs_own_shard(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(feeds.selectors, "lab_shard", lambda *, lab_id: {"some-lab": 7}[lab_id])
     feed = Feed()
     asked: list[Any] = []
 
@@ -409,7 +408,7 @@ async def test_a_full_frame_is_asked_of_the_labs_own_shard(settings: Any) -> Non
 
     feed._redis = SimpleNamespace(rpush=rpush)  # type: ignore[assignment]
     await feed.tell_shard("some-lab", "full:some-lab")
-    assert asked == [(wake_key(shard_of("some-lab")), "full:some-lab")]
+    assert asked == [(wake_key(7), "full:some-lab")]
 
 
 async def test_who_is_watched_is_marked_each_time_and_stored_now_and_then(

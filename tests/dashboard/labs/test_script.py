@@ -94,7 +94,7 @@ def test_copy_made_between_acceptance_and_application_keeps_the_command(world: W
     lab = opened(world, SCRIPT)
     world.run(1.5)
     row = Lab.objects.get(pk=lab.pk)
-    writes.script_accept(lab.pk, row.epoch, [SCRIPT[1]])
+    writes.orders_accept(lab.pk, row.epoch, [SCRIPT[1]["body"]])
     assert selectors.command_get(lab_id=lab.pk, command_id="study:leave-c1")["state"] == "accepted"
     copy, other = (
         services.lab_fork(lab_id=lab.pk).lab,

@@ -1,6 +1,7 @@
 """Whom a service wakes: shards whose task is gone, labs that somebody comes to see, and nobody before the
 database has it."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -39,12 +40,11 @@ class Redis:
         if self.lost:
             raise redis.ConnectionError
 
-    def beats(self, shards: int) -> list[Beat | None]:
+    def beats(self, shards: Sequence[int]) -> list[Beat | None]:
         self._ask()
-        return [
-            None if age is None else Beat(age, host)
-            for age, host in zip(self.ages_s[:shards], self.drivers, strict=True)
-        ]
+        known = dict(enumerate(zip(self.ages_s, self.drivers, strict=True)))
+        found = [known.get(shard, (None, "")) for shard in shards]
+        return [None if age is None else Beat(age, host) for age, host in found]
 
     def host_beat(self) -> None:
         self._ask()
@@ -174,6 +174,18 @@ def test_a_host_with_more_than_its_share_gives_up_its_last_shard(
     assert [number for number in (0, 1) if sharing.is_one_too_many(number)] == (
         [] if given_up is None else [given_up]
     )
+
+
+def test_the_shard_of_open_labs_is_taken_by_whoever_finds_it_free_whatever_its_share(
+    server: Redis, sent: Any, settings: Any
+) -> None:
+    server.ages_s, server.others = [0.1, 0.1], {THERE}
+    settings.CLIENTS_ON = True
+    assert shards.shards_ensure() == [settings.WIRE_SHARD]
+    assert sent == [([settings.WIRE_SHARD], "wire.0.here")]
+    assert not sharing.is_one_too_many(settings.WIRE_SHARD)
+    settings.CLIENTS_ON = False
+    assert shards.shards_ensure() == []
 
 
 def test_a_task_that_waits_here_does_not_keep_other_hosts_from_the_shard(

@@ -261,8 +261,8 @@ SCRIPT = [entry("study:1", 100), entry("study:2", 200), entry("study:3", 300)]
 
 def test_a_scripts_entries_become_commands_with_places_in_order_and_once() -> None:
     lab = lab_row(script=SCRIPT, position=4)
-    assert writes.script_accept("lab", 0, SCRIPT[:2]) == ["study:1", "study:2"]
-    assert writes.script_accept("lab", 0, SCRIPT[1:]) == ["study:3"]
+    assert writes.orders_accept("lab", 0, [each["body"] for each in SCRIPT[:2]]) == ["study:1", "study:2"]
+    assert writes.orders_accept("lab", 0, [each["body"] for each in SCRIPT[1:]]) == ["study:3"]
     assert list(lab.commands.order_by("position").values_list("position", "command_id", "at_us")) == [
         (5, "study:1", None), (6, "study:2", None), (7, "study:3", None)]  # fmt: skip
     assert Lab.objects.get(pk="lab").position == 7
@@ -272,7 +272,7 @@ def test_a_scripts_entries_become_commands_with_places_in_order_and_once() -> No
 def test_a_script_is_only_followed_by_the_holder(epoch: int) -> None:
     lab_row(script=SCRIPT)
     with pytest.raises(LeaseLost):
-        writes.script_accept("lab", epoch, SCRIPT)
+        writes.orders_accept("lab", epoch, [each["body"] for each in SCRIPT])
     assert not StoredCommand.objects.exists()
 
 
