@@ -27,6 +27,7 @@ from broker_core.lab.rabbitmq.views.allowed import OPERATIONS
 from broker_core.rabbitmq.client.operator import SETTLES
 from broker_core.rabbitmq.client.roles import ACKS
 from broker_core.rabbitmq.exchanges import EXCHANGE_TYPES
+from dashboard.client_programs import clients_context, clients_page
 from dashboard.errors import Refused, in_words
 from dashboard.labs import selectors
 from dashboard.models import Lab
@@ -50,7 +51,9 @@ async def of_lab(request: HttpRequest, lab_id: str) -> HttpResponse:
 
 def _fill(context: dict[str, Any], lab: Lab, view: dict[str, Any], lane: str) -> None:
     context["trace_heads"] = [f"topology.trace.head.{each}" for each in TRACE_COLUMNS]
+    context |= clients_context(view["lanes"][lane])
     context["page"] |= {
+        "clients": clients_page(lab),
         MODEL: {
             "lane": lane,
             "try": reverse("api-lab-rabbitmq-try", args=[lab.pk]),
@@ -62,7 +65,7 @@ def _fill(context: dict[str, Any], lab: Lab, view: dict[str, Any], lane: str) ->
             "types": list(EXCHANGE_TYPES),
             "settles": list(SETTLES),
             "acks": list(ACKS),
-        }
+        },
     }
 
 

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_safe
 
 from dashboard import access
 from dashboard.address import address_of
+from dashboard.client_programs import clients_context, clients_page
 from dashboard.errors import Refused
 from dashboard.fidelity.answers import lane_lines
 from dashboard.frame import frame_context, lab_named
@@ -125,4 +126,8 @@ def _draw(
         lab, snapshot["view"], "stage", words, player=context["page"]["player"]
     )
     context |= stage_context(snapshot["view"], words)
+    for lane in snapshot["view"]["lanes"].values():
+        if lane.get("is_open"):
+            context |= clients_context(lane)
+            context["page"]["clients"] = clients_page(lab)
     return render(request, "dashboard/stage.html", context)

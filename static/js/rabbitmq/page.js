@@ -11,6 +11,7 @@ import { createThrottle } from "../base/throttle.js";
 import { draw } from "../drawing/shapes.js";
 import { createFreshness } from "../feed/freshness.js";
 import { createFrame } from "../frame/frame.js";
+import { createClients } from "../lane/clients.js";
 import { createFeed } from "../lane/feed.js";
 import { createNaming, isFolded } from "../lane/fold.js";
 import { createOrders } from "../lane/orders.js";
@@ -117,6 +118,7 @@ function drawFrame(isForced = false) {
   tryPanel.follow(JSON.stringify(answered));
   drawSeries(now, graph, rates, isForced);
   frame.draw(isForced === true);
+  writeClients();
   why.write();
   writeLesson(view);
   twinsDue(() => drawTwins(), {
@@ -223,6 +225,7 @@ function drawAnswers() {
 // -- what a person does -----------------------------------------------------------------------------------------------
 
 const orders = createOrders({ isStopped: () => Boolean(page.stopped || view.feed?.failed), notice, past });
+const writeClients = createClients($, { orders, notice, current: () => ({ view, lane }) });
 const send = (command) => orders.send({ lane, ...command });
 const sent = createSent({
   send,

@@ -8,6 +8,7 @@ import { createNotice } from "../base/notice.js";
 import { placePopovers } from "../base/place.js";
 import { takeRemark } from "../base/remark.js";
 import { createFrame } from "../frame/frame.js";
+import { createClients } from "../lane/clients.js";
 import { createOrders } from "../lane/orders.js";
 
 const $ = (id) => document.getElementById(id);
@@ -24,7 +25,11 @@ export function createControls({ view, laneOf, redraw, past, link, thingAt }) {
     });
   }
 
-  const { command, copyTo, moveTo } = createOrders({ isStopped: () => isStopped(view()), notice, past });
+  const orders = createOrders({ isStopped: () => isStopped(view()), notice, past });
+  const { command, copyTo, moveTo } = orders;
+  const writeClients = createClients($, {
+    orders, notice, current: () => ({ view: view(), lane: view().lane_order[0] }),      // a lab for them has no other
+  });
 
   const add = (count, near) => command(near, { kind: "join", args: { count } });
   const frame = createFrame({ send: command, current: view, redraw, notice, past, link, thingAt });
@@ -77,5 +82,5 @@ export function createControls({ view, laneOf, redraw, past, link, thingAt }) {
     return open.length > 0;
   }
 
-  return { notice, frame };
+  return { notice, frame, writeClients };
 }

@@ -138,6 +138,7 @@ function drawPart(ids, now, withHead) {
   who.write();
   roster.write();
   controls.frame.draw(isForced);
+  controls.writeClients();
   drawChart(withTwins);
   showFreshness();
 }

@@ -1,0 +1,39 @@
+// Whether a lab is open to real clients, and what there is to do about it.
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { addressOf, clientsState } from "../../../static/js/lane/clients_state.js";
+
+const CLIENTS = {
+  is_on: true, host: "127.0.0.1", address: "amqp://guest:guest@127.0.0.1:5672/", connections_max: 32,
+  bytes_max: 4 << 20,
+};
+const view = (clients, { isOpen = true, playing = true } = {}) => ({
+  playing, feed: clients ? { clients } : {}, lanes: { r: isOpen ? { is_open: true } : {} },
+});
+const listening = { port: 5000, count: 2, refused: 0, cut: 0, why_not: "" };
+
+test("a lab with programs of its own offers one for real clients, where the site takes any", () => {
+  assert.deepEqual(clientsState(view(null, { isOpen: false }), "r", CLIENTS), { code: "clients.own", act: "new" });
+  const off = clientsState(view(null, { isOpen: false }), "r", { ...CLIENTS, is_on: false });
+  assert.deepEqual(off, { code: "clients.off", act: null });
+});
+
+test("a closed lab can be opened, an open one says where and how many are there", () => {
+  assert.deepEqual(clientsState(view(null), "r", CLIENTS), { code: "clients.closed", act: "rabbitmq_open" });
+  const { code, act, port, params } = clientsState(view(listening), "r", CLIENTS);
+  assert.deepEqual([code, act, port, params.count], ["clients.listening", "rabbitmq_close", 5000, 2]);
+  assert.equal(clientsState(view(listening, { playing: false }), "r", CLIENTS).code, "clients.paused");
+});
+
+test("why it does not listen, and who was turned away, is said", () => {
+  const codeOf = (why) => clientsState(view({ ...listening, port: 0, why_not: why }), "r", CLIENTS).code;
+  assert.deepEqual(["", "full", "no_port"].map(codeOf), ["clients.opening", "clients.full", "clients.no_port"]);
+  const { bounds } = clientsState(view({ ...listening, refused: 3, cut: 1 }), "r", CLIENTS);
+  assert.deepEqual(bounds, [["clients.refused", { count: 3, most: 32 }], ["clients.cut", { count: 1, most: 4 }]]);
+});
+
+test("the address has the lab's port, and the page's own host where the site listens everywhere", () => {
+  assert.equal(addressOf(CLIENTS, 5000, "site"), "amqp://guest:guest@127.0.0.1:5000/");
+  assert.equal(addressOf({ ...CLIENTS, host: "" }, 5000, "site"), "amqp://guest:guest@site:5000/");
+});
