@@ -127,7 +127,7 @@ def run(
     try:
         yield handle
     finally:
-        with suppress(RuntimeError):  # a server that broke has closed its loop by itself
+        with suppress(RuntimeError):  # a server that broke has closed its loop on its own
             handle.loop.call_soon_threadsafe(enough.set)
         thread.join()
     ended.result()

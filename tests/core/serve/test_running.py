@@ -208,7 +208,7 @@ def test_last_events_are_told_in_words(rabbitmq):
 
 @pytest.mark.parametrize("lingers_s", [0, 0.2])
 def test_broken_rule_of_ours_is_raised_at_the_end(monkeypatch, lingers_s):
-    """lingers_s: of its thread, after its loop has closed by itself: who then leaves `run` finds no loop to end."""
+    """lingers_s: of its thread, after its loop has closed on its own: who then leaves `run` finds no loop to end."""
     run_loop = asyncio.run
 
     def lingering(main: object) -> None:
