@@ -124,6 +124,12 @@ def test_a_run_plays_from_a_stick_with_its_why_tables_events_and_questions(
     expect(capsule.locator("#notice")).to_contain_text("takes no orders")
 
 
+def bottom(page: Page, selector: str) -> float:
+    box = page.locator(selector).first.bounding_box()
+    assert box is not None, selector
+    return box["y"] + box["height"]
+
+
 def test_a_lesson_goes_frame_by_frame_offline_in_chinese(
     profile: Profile, site: SupervisedSite, tmp_path: Path
 ) -> None:
@@ -157,6 +163,8 @@ def test_a_lesson_goes_frame_by_frame_offline_in_chinese(
     for width, height in ((1440, 900), (1280, 720), (390, 844)):
         capsule.set_viewport_size({"width": width, "height": height})
         assert capsule.evaluate(FINDINGS) == []
+        for above in ("#player-about", ".lab-tabs", ".lab-name"):
+            assert bottom(capsule, above) <= bottom(capsule, ".lab-bar") + 1, (above, width)
         save(capsule, f"capsule-lesson-{width}")
 
 
