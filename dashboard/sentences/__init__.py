@@ -112,7 +112,7 @@ TAKE_NO_ORDER = frozenset({"compare"})
 
 def catalogue(item: str | None = None, *, is_player: bool = False) -> dict[str, dict[str, str]]:
     """Language -> code -> words with their places still open. item: the page's item in the top bar; without
-    it, the words of all pages. is_player: nobody can order anything there, so none of its words asks for it.
+    it, the words of all pages. is_player: no order is taken there, so none of its words asks for it.
 
     >>> sorted(catalogue())
     ['en', 'zh-hans']

@@ -19,11 +19,15 @@ from broker_core.lab.rabbitmq.reading import (
     RabbitMqReading,
 )
 from broker_core.lab.shared.bill import Bill
+from broker_core.rabbitmq.loading import DEFAULT_VHOST
 from broker_core.rabbitmq.messages import FIRST_STORED
 from broker_core.rabbitmq.queues.classic import ClassicQueue
 from broker_core.rabbitmq.vhost import DEFAULT_EXCHANGE
 from broker_core.sim.slot import RUNNING
 from broker_core.wire.open_server import OpenServer, socket_name
+
+QUEUES_SHOWN = 6
+"""Of the Stage's picture: those that most was published to, in the order in which they were declared."""
 
 if TYPE_CHECKING:
     from broker_core.lab.shared.lane import Lane
@@ -160,27 +164,36 @@ class OpenReading(RabbitMqReading):
         return round(done / (seconds[-1] - seconds[0]), 1)
 
     def picture(self) -> Json:
-        queue, names = self.queue(), self.names()
-        keys = {key: names.get(connection_of(each), "") for key, each in queue.consumers.by_key.items()}
-        held: dict[str, list[Json]] = {}
-        for key, name in keys.items():
-            taken = [
-                {"record": self.record(queue.message(position)), "redelivered": again}
-                for position, again in queue.unacked(key, IN_FLIGHT_SHOWN)
-            ]
-            held[name] = [*held.get(name, []), *taken][:IN_FLIGHT_SHOWN]
+        queues, names = list(self.queues().values()), self.names()
+        most = sorted(queues, key=lambda queue: -queue.published)[:QUEUES_SHOWN]
         return {
-            "kind": "queue",
-            "name": queue.name,
-            "ready": queue.ready,
-            "head": self.head(queue),
-            "prefetch": max((each.prefetch for each in queue.consumers.by_key.values()), default=0),
-            "ring": list(dict.fromkeys(keys[key] for key in queue.ring if key in keys)),
-            "in_flight": held,
-            "former": {},
+            "kind": "queues",
+            "queues": {self.shown_name(each): self._shown(each, names) for each in queues if each in most},
+            "more": len(queues) - len(most),
             "unacked": self.unacked(),
             "publishers": [name for number, name in names.items() if number in self.notes.published],
         }
+
+    def shown_name(self, queue: ClassicQueue) -> str:
+        """As pages and Why call it: with its virtual host where that is another one."""
+        vhost = queue.state.vhost
+        return queue.name if vhost == DEFAULT_VHOST else f"{queue.name}@{vhost}"
+
+    def _shown(self, queue: ClassicQueue, names: dict[int, str]) -> Json:
+        """Who consumes it and has what of it in hand: all consumers of a client together."""
+        consumers: Json = {}
+        for key, each in queue.consumers.by_key.items():
+            name = names.get(connection_of(each), "")
+            hand = consumers.setdefault(name, {"unacked": 0, "prefetch": 0, "in_flight": []})
+            hand["unacked"] += len(each.unacked)
+            hand["prefetch"] += each.prefetch
+            hand["in_flight"] += [
+                {"record": self.record(queue.message(position)), "redelivered": again}
+                for position, again in queue.unacked(key, IN_FLIGHT_SHOWN - len(hand["in_flight"]))
+            ]
+        return {
+            "ready": queue.ready, "unacked": queue.unacked_count, "head": self.head(queue), "consumers": consumers,
+        }  # fmt: skip
 
 
 def _finished(programs: dict[str, dict[str, list[int]]], name: str) -> int:

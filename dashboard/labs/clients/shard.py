@@ -74,6 +74,9 @@ class OpenShard(Shard):
             door.leave(reads.server.taken(), reads.server.blocked() if reads.server.is_up else set())
 
     def _look(self, now_s: float) -> None:
+        for lab_id, driver in self.drivers.items():
+            if driver.clients.door is not None and driver.clients.door.sockets and lab_id in self.frame_due_s:
+                self._see(lab_id, driver.panels.watched, now_s)  # a lab whose clients are there does not rest
         super()._look(now_s)
         if now_s - self._doors_s < DOORS_EVERY_S:
             return
@@ -81,10 +84,10 @@ class OpenShard(Shard):
         for lab_id, driver in list(self.drivers.items()):
             if lab_id in self.frame_due_s and lab_id not in self.under_way:
                 with self._of_lab(lab_id, driver.epoch):
-                    self._keep_door(driver, now_s)
+                    self._keep_door(driver)
 
-    def _keep_door(self, driver: LabDriver, now_s: float) -> None:
-        """A lab that is open listens; one whose clients are there does not rest."""
+    def _keep_door(self, driver: LabDriver) -> None:
+        """A lab that is open listens."""
         state = driver.clients
         if not state.is_open:
             self._shut(driver)
@@ -92,8 +95,6 @@ class OpenShard(Shard):
         if state.door is None:
             self._open_door(driver)
             return
-        if state.door.sockets:
-            self._see(driver.lab_id, driver.panels.watched, now_s)
         if driver.lab_id not in self.ordered and not state.door.came:
             # Whoever was there with an earlier holder of the lab.
             gone = [each for each in _reading(driver).living_sockets() if each not in state.door.sockets]

@@ -77,6 +77,10 @@ PICTURES = {
         "Partitions by consumer; the lag of each, on a cluster with its high watermark and log end"
     ),
     "picture.clients_label": _("Clients, the partitions they registered and their next tick"),
+    "picture.queues_label": _("The queues, their consumers and the records in flight"),
+    "picture.consumers": _("{count} {count?consumer|consumers}"),
+    "picture.publishers": _("published by {names}"),
+    "picture.no_queues": _("No queue is declared yet."),
     "picture.queue_label": _("The queue, its consumers and the records in flight"),
     "phase.Empty": _("no members"),
     "phase.PreparingRebalance": _("joining"),
@@ -105,6 +109,8 @@ PICTURES = {
     "rows.none": _("No consumers. Press “Add consumer”."),
     # Table twins
     "twin.consumer": _("consumer"),
+    "twin.queue": _("queue"),
+    "twin.ready": _("ready"),
     "twin.share": _("hash space"),
     "twin.before": _("before"),
     "twin.slices": _("slices"),

@@ -6,22 +6,23 @@ import { submit } from "../base/commands.js";
 import { copyLink } from "../base/copy_link.js";
 import { setText } from "../base/dom.js";
 import { send as post } from "../base/requests.js";
-import { CLOSE, OPEN, addressOf, clientsState } from "./clients_state.js";
+import { CLOSE, OPEN, addressOf, clientRows, clientsState } from "./clients_state.js";
 
 const SWITCH = { new: "clients.new", [OPEN]: "clients.open", [CLOSE]: "clients.close" };
 
-// orders: of the page (createOrders). current: -> {view, lane}.
+// orders: of the page (createOrders). current: -> {view, lane, panel: `rabbitmq` of the lane, where a page has verbs}.
 export function createClients($, { orders, notice, current }) {
   const root = $("clients"), { clients } = page;
   if (!root || !clients || page.player) return () => {};
-  let shown = {}, library = clients.programs[0];
+  let shown = {}, library = clients.programs[0], listed = "";
 
   const address = () => addressOf(clients, shown.port, location.hostname);
   const copy = (text, near) => copyLink(text, { near, notice, say, done: "clients.copied" });
 
   function write() {
-    const { view, lane } = current();
+    const { view, lane, panel } = current();
     shown = clientsState(view, lane, clients);
+    writeList(panel);
     setText($("clients-state"), say(shown.code, shown.params));
     const button = $("clients-switch");
     button.hidden = shown.act === null;
@@ -34,6 +35,32 @@ export function createClients($, { orders, notice, current }) {
     $("clients-bounds").hidden = !shown.bounds.length;
     setText($("clients-bounds"), shown.bounds.map(([code, params]) => say(code, params)).join(" "));
     writeProgram();
+  }
+
+  // Each connection with what can be done to it; a button keeps the focus where it stays.
+  function writeList(panel) {
+    const rows = panel ? clientRows(panel) : [], list = $("clients-list"), language = page.language;
+    list.hidden = !rows.length;
+    if (JSON.stringify([rows, language]) === listed) return;
+    listed = JSON.stringify([rows, language]);
+    const held = list.contains(document.activeElement) ? document.activeElement.dataset : null;
+    list.replaceChildren(...rows.map(({ key, name, channels, unacked, held: waiting, verbs }) => {
+      const [item, title, told] = ["li", "b", "span"].map((tag) => document.createElement(tag));
+      Object.assign(title, { className: "n", textContent: name });
+      const words = [say("clients.channels", { count: channels }), say("clients.unacked", { count: unacked })];
+      if (waiting) words.push(say("clients.held", { count: waiting }));
+      Object.assign(told, { className: "s m", textContent: words.join(say("list.comma")) });
+      item.append(title, told, ...verbs.map(({ id, order }) => {
+        const button = document.createElement("button"), about = say(`clients.verb_about.${id}`, { name });
+        Object.assign(button, { type: "button", className: "btn", title: about });
+        button.textContent = say(`clients.verb.${id}`);
+        Object.assign(button.dataset, { client: key, does: id, order: JSON.stringify(order) });
+        button.setAttribute("aria-label", about);
+        return button;
+      }));
+      return item;
+    }));
+    if (held) list.querySelector(`[data-client="${held.client}"][data-does="${held.does}"]`)?.focus();
   }
 
   function writeProgram() {
@@ -63,6 +90,10 @@ export function createClients($, { orders, notice, current }) {
   $("clients-switch").addEventListener("click", ({ currentTarget: near }) => {
     if (shown.act === "new") begin(near);
     else orders.command(near, { kind: shown.act, lane: current().lane });
+  });
+  $("clients-list").addEventListener("click", ({ target }) => {
+    const near = target.closest("[data-order]");
+    if (near) orders.command(near, { lane: current().lane, ...JSON.parse(near.dataset.order) });
   });
   $("clients-copy").addEventListener("click", ({ currentTarget: near }) => copy(address(), near));
   $("clients-copy-program").addEventListener("click", ({ currentTarget: near }) => copy(library.text, near));

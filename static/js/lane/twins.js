@@ -111,4 +111,16 @@ function queue(picture, lane, words) {
   return [["twin.consumer", "twin.in_flight", "twin.records"], [...former, ...rows]];
 }
 
-const TABLES = { ring: hashes, ranges: hashes, grid, clients, queue };
+// A line for each client at each queue, and for a queue that nobody consumes.
+function queues(picture, lane, words) {
+  const rows = Object.entries(picture.queues).flatMap(([name, { ready, consumers }]) => {
+    const clients = Object.entries(consumers).map(([client, { unacked, in_flight: held }]) => [
+      name, number(ready), client, number(unacked),
+      held.slice(0, 2).map((item) => `#${number(item.record)}`).join(words["list.comma"]) + (unacked > 2 ? " …" : ""),
+    ]);
+    return clients.length ? clients : [[name, number(ready), NONE, NONE, NONE]];
+  });
+  return [["twin.queue", "twin.ready", "twin.consumer", "twin.in_flight", "twin.records"], rows];
+}
+
+const TABLES = { ring: hashes, ranges: hashes, grid, clients, queue, queues };

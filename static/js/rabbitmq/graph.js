@@ -261,6 +261,9 @@ function consumer(id, node, { x, y, width }, colorOf, isChosen, words) {
   if (node.no_ack) return [...shapes, text(`auto-${own}`, from, y + 5, words.auto(), { class: "m" })];
   if (places > RINGS_MAX || isNarrow || (!node.prefetch_count && node.unacked)) {
     const of = node.prefetch_count ? `${node.unacked}/${node.prefetch_count}` : String(node.unacked);
+    if (isLong) {
+      return [...shapes, text(`unacked-${own}`, x + width, y + 5, of, { class: "n m", "text-anchor": "end" })];
+    }
     const beside = isNarrow ? x + 29 + widthOf(shown) * face : from;
     return [...shapes, text(`unacked-${own}`, beside, y + 5, of, { class: "n m" })];
   }

@@ -225,7 +225,7 @@ function drawAnswers() {
 // -- what a person does -----------------------------------------------------------------------------------------------
 
 const orders = createOrders({ isStopped: () => Boolean(page.stopped || view.feed?.failed), notice, past });
-const writeClients = createClients($, { orders, notice, current: () => ({ view, lane }) });
+const writeClients = createClients($, { orders, notice, current: () => ({ view, lane, panel: panel() }) });
 const send = (command) => orders.send({ lane, ...command });
 const sent = createSent({
   send,

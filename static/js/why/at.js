@@ -44,6 +44,7 @@ export function shapeAt(element, lane, at) {
     return `slot:${slotAt(picture, at)}`;
   }
   if (!shape) return null;
+  if (picture.kind === "queues") return shape["data-thing"] ?? null;
   if (picture.kind === "queue") return queueAt(shape.id, lane);
   const cut = shape.id.indexOf("-"), name = shape.id.slice(cut + 1);
   if (cut > 0 && name in (picture.partitions ?? {})) return `partition:${name}`;

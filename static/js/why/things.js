@@ -20,7 +20,8 @@ export function thingsOf(lane, id) {
       const named = hosts.flatMap(([vhost, host]) => Object.keys(host[table]).filter(isOwn).map(at(vhost)));
       panels.push([kind, each(kind, named)]);
     }
-  } else if (picture.kind === "queue" && lane.model === "rabbitmq") panels.push(["queue", [`queue:${picture.name}`]]);
+  } else if (picture.kind === "queues") panels.push(["queue", each("queue", Object.keys(picture.queues))]);
+  else if (picture.kind === "queue" && lane.model === "rabbitmq") panels.push(["queue", [`queue:${picture.name}`]]);
   return [
     ["lane", [`lane:${id}`]], ["consumer", each("consumer", lane.order)],
     ["partition", each("partition", Object.keys(picture.partitions ?? {}))], ...panels,

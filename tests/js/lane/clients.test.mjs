@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { addressOf, clientsState } from "../../../static/js/lane/clients_state.js";
+import { addressOf, clientRows, clientsState } from "../../../static/js/lane/clients_state.js";
 
 const CLIENTS = {
   is_on: true, host: "127.0.0.1", address: "amqp://guest:guest@127.0.0.1:5672/", connections_max: 32,
@@ -36,4 +36,22 @@ test("why it does not listen, and who was turned away, is said", () => {
 test("the address has the lab's port, and the page's own host where the site listens everywhere", () => {
   assert.equal(addressOf(CLIENTS, 5000, "site"), "amqp://guest:guest@127.0.0.1:5000/");
   assert.equal(addressOf({ ...CLIENTS, host: "" }, 5000, "site"), "amqp://guest:guest@site:5000/");
+});
+
+test("what can be done to a client is an order, and a fault that it has can be ended", () => {
+  const connections = {
+    1: { name: "billing", channels: 1, unacked: 0, socket: 4 }, 2: { name: "own", channels: 1, unacked: 0 },
+  };
+  const [row, ...others] = clientRows({ connections, faults: [] });
+  assert.equal(others.length, 0);
+  assert.deepEqual(row.verbs.map(({ id }) => id), ["hold", "slow", "drop"]);
+  assert.deepEqual(row.verbs[0].order.args, { do: "hold", by: "server", must_hit: false, connection: "billing" });
+  assert.deepEqual(row.verbs[2].order.args, { acts: [{ do: "close", socket: 4 }] });
+  const faults = [
+    { id: 7, do: "hold", by: "server", connection: "billing", held: 2 }, { id: 8, do: "delay", connection: "other" },
+    { id: 9, do: "delay", connection: "billing", method: "basic.publish" },
+  ];
+  const [held] = clientRows({ connections, faults });
+  assert.deepEqual([held.held, held.verbs.map(({ id }) => id)], [2, ["let_go", "slow", "drop"]]);
+  assert.deepEqual(held.verbs[0].order, { kind: "rabbitmq_fault_end", args: { fault: 7, is_gone: true } });
 });

@@ -41,7 +41,8 @@ if TYPE_CHECKING:
 
 def rabbitmq_view(lane: Lane, reads: RabbitMqReading) -> Json:
     state, is_running = reads.seen(), lane.world.condition(BROKER) == RUNNING
-    crew_of, real = crews_of(lane, reads), reads.names()
+    crew_of, real, opened = crews_of(lane, reads), reads.names(), reads.server
+    sockets = {} if opened is None else {each.connection: number for number, each in opened.sockets.items()}
     return {
         "is_running": is_running,
         "has_topology": reads.topology is not None,
@@ -63,10 +64,11 @@ def rabbitmq_view(lane: Lane, reads: RabbitMqReading) -> Json:
             str(number): {
                 "name": known.name, "user": known.user, "vhost": known.vhost, "state": known.state,
                 "is_blocked": known.is_blocked, "channels": len(known.channels), "unacked": known.unacked_count(),
-                "is_real": number in real,
+                "is_real": number in real, **({"socket": sockets[number]} if number in sockets else {}),
             }
             for number, known in state.connections.items()
         },
+        "faults": [] if opened is None else [opened.faults.plain(row) for row in opened.faults.rows.values() if not row.is_over],
         "kept": {section: list(rows.values()) for section, rows in state.kept.items()},
         "refused": refused_programs(lane, reads),
         "cancelled": cancelled_programs(lane),

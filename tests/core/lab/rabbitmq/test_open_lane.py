@@ -307,8 +307,11 @@ def test_view_names_real_clients_and_what_they_do():
     ]
     assert lane["order"] == ["mailer"] and lane["consumers"]["mailer"]["is_real"]
     picture = lane["picture"]
-    assert picture["name"] == "orders" and picture["publishers"] == ["billing"]
-    assert picture["in_flight"] == {"mailer": [{"record": 1, "redelivered": False}]}
+    assert picture["kind"] == "queues" and picture["publishers"] == ["billing"] and not picture["more"]
+    assert list(picture["queues"]) == ["orders"]
+    assert picture["queues"]["orders"]["consumers"] == {
+        "mailer": {"unacked": 1, "prefetch": 3, "in_flight": [{"record": 1, "redelivered": False}]}
+    }
     assert lane["sentence"]["code"] == "rabbitmq.open" and lane["sentence"]["params"]["clients"] == 2
     assert view["caption"]["params"]["client"] == "mailer, billing"
     assert lane["rabbitmq"]["paths"]["of"]["1"]["steps"][0]["program"] == "billing"
