@@ -50,6 +50,9 @@ REAL_CLIENTS = {
     ),
     "clients.opening": _("The lab is opening."),
     "clients.full": _("As many labs are open as this site allows; this one listens when another is closed."),
+    "clients.long": _(
+        "The lab has as many moments as one for real clients may have: it takes none any more. A copy of an earlier moment does."
+    ),
     "clients.no_port": _("No port is free for this lab; it keeps trying."),
     "clients.listening": _("Open: {count} {count?client is|clients are} connected."),
     "clients.paused": _(

@@ -162,6 +162,7 @@ LABS_PARTS_MAX = int(
 LABS_PARTS_ADDRESS_MAX = int(os.environ.get("HIGHWATER_LABS_PARTS_ADDRESS_MAX", "800000"))
 CLIENTS_LABS_MAX = int(os.environ.get("HIGHWATER_CLIENTS_LABS_MAX", "8"))
 CLIENTS_CONNECTIONS_MAX = int(os.environ.get("HIGHWATER_CLIENTS_CONNECTIONS_MAX", "32"))
+CLIENTS_ORDERS_MAX = 20_000  # of one lab's journal, beyond which it takes no client any more
 CLIENTS_BYTES_MAX = int(os.environ.get("HIGHWATER_CLIENTS_BYTES_MAX", str(4 << 20)))
 LABS_NEWCOMER = 2  # an address that has fewer may use the reserve, see dashboard/quotas.py
 SOCKETS_MAX = int(os.environ.get("HIGHWATER_SOCKETS_MAX", "4000"))  # of one web process

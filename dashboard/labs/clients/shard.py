@@ -18,7 +18,7 @@ from broker_core.lab.commands.rabbitmq_clients import ACTS_MAX, CLOSE, SocketAct
 from broker_core.lab.rabbitmq.open_reading import OpenReading
 from dashboard.labs import writes
 from dashboard.labs.clients.door import Bounds, open_door
-from dashboard.labs.clients.state import FULL, NO_PORT
+from dashboard.labs.clients.state import FULL, LONG, NO_PORT
 from dashboard.labs.driver import LabDriver
 from dashboard.labs.shard import Shard
 
@@ -89,15 +89,16 @@ class OpenShard(Shard):
     def _keep_door(self, driver: LabDriver) -> None:
         """A lab that is open listens."""
         state = driver.clients
-        if not state.is_open:
+        is_long = driver.core.position >= settings.CLIENTS_ORDERS_MAX
+        if not state.is_open or is_long:
             self._shut(driver)
-            return
-        if state.door is None:
+            state.why_not = LONG if is_long else ""
+        elif state.door is None:
             self._open_door(driver)
-            return
-        if driver.lab_id not in self.ordered and not state.door.came:
-            # Whoever was there with an earlier holder of the lab.
-            gone = [each for each in _reading(driver).living_sockets() if each not in state.door.sockets]
+        if driver.lab_id not in self.ordered and (state.door is None or not state.door.came):
+            # Whoever was there with an earlier holder of the lab, or before its door was shut.
+            there = {} if state.door is None else state.door.sockets
+            gone = [each for each in _reading(driver).living_sockets() if each not in there]
             closes: list[Json] = [{"do": CLOSE, "socket": each} for each in gone]
             self._order(driver, [closes[at : at + ACTS_MAX] for at in range(0, len(closes), ACTS_MAX)])
 

@@ -13,8 +13,9 @@ from dashboard.labs.clients.door import Door
 from dashboard.labs.writes import Commit
 from dashboard.models import Lab, StoredCommand, shard_of
 
-FULL, NO_PORT = "full", "no_port"
-"""Why a lab that is open does not listen: as many are open as the site allows, or no port is free."""
+FULL, NO_PORT, LONG = "full", "no_port", "long"
+"""Why a lab that is open does not listen: as many are open as the site allows, no port is free, or its journal has as many orders
+as a lab with clients may have."""
 
 
 class OpenState:

@@ -260,6 +260,19 @@ def test_clients_beyond_the_bounds_are_turned_away_and_the_page_hears_of_it(
     )
 
 
+def test_lab_whose_journal_is_full_takes_no_client_any_more_and_says_why(wire: Wire, settings: Any) -> None:
+    lab = wire.open(**OPEN)
+    port = wire.listen(lab)
+    connection = wire.does(lambda: connected(port, "billing"))
+    settings.CLIENTS_ORDERS_MAX = lab.commands.count()
+    wire.until(lambda: wire.door(lab) is None and not reads_of(wire, lab).living_sockets())
+    wire.until(lambda: wire.wire.drivers[lab.pk].view["feed"]["clients"]["why_not"] == "long")
+    with pytest.raises(pika.exceptions.AMQPError):
+        wire.does(connection.channel)
+    with pytest.raises(pika.exceptions.AMQPConnectionError):
+        connected(port, "late")
+
+
 def test_what_a_client_said_in_vain_ends_its_connection(wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
     lab = wire.open(**OPEN)
     port = wire.listen(lab)

@@ -28,7 +28,9 @@ test("a closed lab can be opened, an open one says where and how many are there"
 
 test("why it does not listen, and who was turned away, is said", () => {
   const codeOf = (why) => clientsState(view({ ...listening, port: 0, why_not: why }), "r", CLIENTS).code;
-  assert.deepEqual(["", "full", "no_port"].map(codeOf), ["clients.opening", "clients.full", "clients.no_port"]);
+  assert.deepEqual(["", "full", "no_port", "long"].map(codeOf), [
+    "clients.opening", "clients.full", "clients.no_port", "clients.long",
+  ]);
   const { bounds } = clientsState(view({ ...listening, refused: 3, cut: 1 }), "r", CLIENTS);
   assert.deepEqual(bounds, [["clients.refused", { count: 3, most: 32 }], ["clients.cut", { count: 1, most: 4 }]]);
 });
