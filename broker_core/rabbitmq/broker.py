@@ -62,6 +62,8 @@ class Broker(BrokerBase):
             if channel is not None:
                 try:
                     check_fields(message)
+                    if self.ear is not None:
+                        self.ear.hears(message)
                     handler(self, known, channel, message, now_us, out)
                 except Refused as refused:
                     self.refuse(connection, channel, message, refused, now_us, out)

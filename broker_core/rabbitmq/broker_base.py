@@ -132,9 +132,6 @@ class BrokerBase:
         ear = self.ear
         for consumer, position, redelivered, message in deliveries:
             channel = self.channels[consumer.channel]
-            if ear is not None:
-                program, state = self.connections[channel.connection].name, queue.state
-                ear.delivered(program, state.vhost, message, state.name, redelivered, consumer.needs_ack)
             if redelivered:
                 self.state.redelivered += 1
             if consumer.needs_ack:
@@ -157,8 +154,12 @@ class BrokerBase:
                 method = BasicDeliver(
                     channel.number, consumer.tag, tag, redelivered, stored.exchange, key, stored.content
                 )
-                if not consumer.needs_ack:
-                    self.messages.release(message)
+            if ear is not None:
+                program, state = self.connections[channel.connection].name, queue.state
+                needs_ack = consumer.needs_ack
+                ear.delivered(program, state.vhost, message, state.name, redelivered, needs_ack, method)
+            if message >= FIRST_STORED and not consumer.needs_ack:
+                self.messages.release(message)
             out.send(channel.connection, method)
 
     def stored(self, message: int, queue: ClassicQueue) -> Stored:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from broker_core.rabbitmq.messages import Stored
 
 
 class Ear(Protocol):
     """connection, program: on which connection, and whose that is. message: as the broker holds it, and still held. queue: by name."""
+
+    def hears(self, method: Any) -> None:
+        """A client's method is served: what it does is overheard next."""
 
     def published(
         self,
@@ -28,9 +31,16 @@ class Ear(Protocol):
         """A queue at its limit does not take it."""
 
     def delivered(
-        self, program: str, vhost: str, message: int, queue: str, redelivered: bool, needs_ack: bool
+        self,
+        program: str,
+        vhost: str,
+        message: int,
+        queue: str,
+        redelivered: bool,
+        needs_ack: bool,
+        method: Any,
     ) -> None:
-        """To a consumer or a basic.get."""
+        """To a consumer or a basic.get, by this method of the server."""
 
     def settled(self, program: str, vhost: str, message: int, queue: str, how: str) -> None:
         """how: ack, requeue or discard, or why its channel is gone, which gives it back."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from broker_core.events import Json, TurningPoint
 from broker_core.lab.rabbitmq import counts
 from broker_core.lab.rabbitmq.crew import connection_of
 from broker_core.lab.rabbitmq.narrator import RabbitMqNarrator
 from broker_core.lab.rabbitmq.path_ear import PathEar
+from broker_core.lab.rabbitmq.paths import DELIVERED, PUBLISHED
 from broker_core.lab.rabbitmq.reading import (
     BROKER,
     IN_FLIGHT_SHOWN,
@@ -19,9 +20,11 @@ from broker_core.lab.rabbitmq.reading import (
     RabbitMqReading,
 )
 from broker_core.lab.shared.bill import Bill
+from broker_core.rabbitmq import methods as m
 from broker_core.rabbitmq.loading import DEFAULT_VHOST
 from broker_core.rabbitmq.messages import FIRST_STORED
 from broker_core.rabbitmq.queues.classic import ClassicQueue
+from broker_core.rabbitmq.tracing import fields_of, name_of
 from broker_core.rabbitmq.vhost import DEFAULT_EXCHANGE
 from broker_core.sim.slot import RUNNING
 from broker_core.wire.open_server import OpenServer, socket_name
@@ -33,8 +36,29 @@ if TYPE_CHECKING:
     from broker_core.lab.shared.lane import Lane
 
 
+_BEHIND: dict[str, tuple[type, ...]] = {
+    PUBLISHED: (m.BasicPublish,),
+    DELIVERED: (m.BasicDeliver, m.BasicGetOk),
+    "ack": (m.BasicAck,),
+    "requeue": (m.BasicNack, m.BasicReject),
+    "discard": (m.BasicNack, m.BasicReject),
+}
+"""Kind of a step of a message -> the methods that it is of; another one, as tx.commit, did more than that."""
+
+
 class ClientEar(PathEar):
-    """Hears, too, on which connection and at which exchange a message came."""
+    """Hears, too, on which connection and at which exchange a message came, and by which method."""
+
+    heard: Any = None
+
+    def hears(self, method: Any) -> None:
+        self.heard = method
+
+    def said(self, kind: str, method: Any = None) -> tuple[Json, ...]:
+        behind = self.heard if method is None else method
+        if not isinstance(behind, _BEHIND.get(kind, ())):
+            return ()
+        return ({"name": name_of(behind), "fields": fields_of(behind)},)
 
     def published(
         self,

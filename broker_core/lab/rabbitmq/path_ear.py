@@ -36,6 +36,13 @@ class PathEar:
     def __init__(self, lane: Lane, reads: RabbitMqReading) -> None:
         self.lane, self.reads = lane, reads
 
+    def hears(self, method: Any) -> None:
+        """The methods of the lab's own programs say no more than what they do."""
+
+    def said(self, kind: str, method: Any = None) -> tuple[Json, ...]:
+        """The method behind a step, for whoever shows it."""
+        return ()
+
     def published(
         self,
         connection: int,
@@ -55,7 +62,8 @@ class PathEar:
         notes.counts.published(vhost, routed[1], bool(queues), is_returned)
         if record < 0:
             return
-        notes.paths.published(record, (self.lane.world.now_us, PUBLISHED, program, *routed, queues))
+        step = (self.lane.world.now_us, PUBLISHED, program, *routed, queues, *self.said(PUBLISHED))
+        notes.paths.published(record, step)
         if is_returned:
             self._add(message, RETURNED, program)
 
@@ -63,11 +71,18 @@ class PathEar:
         self._add(message, REFUSED, queue)
 
     def delivered(
-        self, program: str, vhost: str, message: int, queue: str, redelivered: bool, needs_ack: bool
+        self,
+        program: str,
+        vhost: str,
+        message: int,
+        queue: str,
+        redelivered: bool,
+        needs_ack: bool,
+        method: Any,
     ) -> None:
         if not needs_ack:
             self.reads.notes.counts.took(vhost, program, counts.AUTO)
-        self._add(message, DELIVERED, program, queue, redelivered, needs_ack)
+        self._add(message, DELIVERED, program, queue, redelivered, needs_ack, *self.said(DELIVERED, method))
 
     def settled(self, program: str, vhost: str, message: int, queue: str, how: str) -> None:
         what = counts.SETTLED.get(how)
@@ -75,7 +90,7 @@ class PathEar:
             self._add(message, GIVEN_BACK, program, queue, how)
         else:
             self.reads.notes.counts.took(vhost, program, what)
-            self._add(message, how, program, queue)
+            self._add(message, how, program, queue, *self.said(how))
 
     def died(
         self, message: int, vhost: str, queue: str, reason: str, copy: Stored | None, queues: Sequence[str]

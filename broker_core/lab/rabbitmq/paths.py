@@ -40,7 +40,8 @@ has none of them."""
 
 
 Step = tuple[Any, ...]
-"""When it was, its kind, and what FIELDS says of it."""
+"""When it was, its kind, what FIELDS says of it, and of a real client's message the method behind it."""
+_QUEUES = 2 + FIELDS[PUBLISHED].index("queues")
 
 
 @dataclass(slots=True)
@@ -74,7 +75,7 @@ class Paths:
     def reached(self, message: int) -> bool | None:
         """Whether a message that was published came to a queue; None for one that is not kept."""
         steps = [step for step in self.of(message) or () if step[1] == PUBLISHED]
-        return bool(steps[-1][-1]) if steps else None
+        return bool(steps[-1][_QUEUES]) if steps else None
 
     def published(self, message: int, step: Step) -> None:
         """One that is published again goes on with its path."""
@@ -121,7 +122,10 @@ def go_on(steps: list[Step], step: Step) -> None:
 
 
 def shown(steps: list[Step]) -> list[Json]:
-    return [
-        {"at_us": at_us, "kind": kind, **dict(zip(FIELDS[kind], facts, strict=True))}
-        for at_us, kind, *facts in steps
-    ]
+    return [_shown(*step) for step in steps]
+
+
+def _shown(at_us: int, kind: str, *facts: Any) -> Json:
+    known = len(FIELDS[kind])
+    told = dict(zip(FIELDS[kind], facts[:known], strict=True))
+    return {"at_us": at_us, "kind": kind, **told, **({"method": facts[known]} if len(facts) > known else {})}

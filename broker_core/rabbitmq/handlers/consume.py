@@ -153,9 +153,6 @@ def send_got(
     out: Outbox,
 ) -> None:
     position, message, redelivered = found
-    if broker.ear is not None:
-        program, vhost = broker.program_of(channel.name), queue.state.vhost
-        broker.ear.delivered(program, vhost, message, queue.name, redelivered, not method.no_ack)
     if redelivered:
         broker.state.redelivered += 1
     if method.no_ack:
@@ -167,6 +164,9 @@ def send_got(
     if message >= FIRST_STORED:
         stored = broker.messages.at[message]
         got.exchange, got.routing_key, got.message = stored.exchange, stored.routing_keys[0], stored.content
-        if method.no_ack:
-            broker.messages.release(message)
+    if broker.ear is not None:
+        program, vhost = broker.program_of(channel.name), queue.state.vhost
+        broker.ear.delivered(program, vhost, message, queue.name, redelivered, not method.no_ack, got)
+    if message >= FIRST_STORED and method.no_ack:
+        broker.messages.release(message)
     out.send(channel.connection, got)

@@ -10,7 +10,7 @@ import { idOf } from "./order.js";
 import { placesOf } from "./places.js";
 import { waysOf } from "./ways.js";
 
-const RINGS_MAX = 10, RINGS_ROW = 5, RING = 13, COUNTED = 50;      // COUNTED: room for what it holds, as figures
+const RINGS_MAX = 10, RINGS_ROW = 5, RING = 13, COUNTED = 62;      // COUNTED: room for its mark and what it holds
 const INK = {
   publish: "ink", binding: "ink", consume: "ink", alternate: "muted", dead_letter: "warning", return: "error",
 };

@@ -6,7 +6,7 @@ import { fillSelect, setAttribute, setText } from "../base/dom.js";
 import { clearErrors, clearWhenChanged, showErrors } from "../base/field_errors.js";
 import { clockMs } from "../base/say.js";
 import { litOf, through } from "./path_graph.js";
-import { askedFor, hopWords, messageName, stepWords } from "./path_words.js";
+import { askedFor, hopWords, messageName, methodWords, stepWords } from "./path_words.js";
 
 const WAITS_MS = 150;
 // The server answers from a view that it stores once a second, so a message may be here before it is there.
@@ -88,7 +88,7 @@ export function createPath($, { url, context, typeOf, show, say }) {
     setText(button.children[0], clockMs(step.at_us));
     setText(button.children[1], stepWords(step, say));
     setAttribute(button, "aria-pressed", String(place === at));
-    const rows = hopWords(step, typeOf, say);
+    const rows = [...methodWords(step), ...hopWords(step, typeOf, say)];
     while (why.children.length > rows.length) why.lastElementChild.remove();
     rows.forEach((row, each) => setText(why.children[each] ?? why.appendChild(document.createElement("li")), row));
     why.hidden = !rows.length;

@@ -2,6 +2,7 @@
 
 import { number } from "../base/say.js";
 import { hashWords } from "./hashed.js";
+import { fieldsWords } from "./trace_words.js";
 import { shown } from "./tried.js";
 
 // Messages of the workload have their number, those that people published a series of their own, from 1.
@@ -51,6 +52,9 @@ function ruleWords(rule, say) {
   const known = RULES.find((each) => rule.endsWith(`.${each}`)) ?? "closed_by_client";
   return say(`topology.path.rule.${known}`);
 }
+
+// The method of a real client, or to one, behind a step: field by field, as a trace has it.
+export const methodWords = ({ method }) => (method ? [`${method.name}  ${fieldsWords(method.fields)}`] : []);
 
 // Of a step that came to an exchange: a line a binding. typeOf(exchange): its type, null where it is gone.
 export function hopWords(step, typeOf, say) {

@@ -314,7 +314,15 @@ def test_view_names_real_clients_and_what_they_do():
     }
     assert lane["sentence"]["code"] == "rabbitmq.open" and lane["sentence"]["params"]["clients"] == 2
     assert view["caption"]["params"]["client"] == "mailer, billing"
-    assert lane["rabbitmq"]["paths"]["of"]["1"]["steps"][0]["program"] == "billing"
+    came, taken = lane["rabbitmq"]["paths"]["of"]["1"]["steps"]
+    assert came["program"] == "billing" and came["method"]["name"] == "basic.publish"
+    assert came["method"]["fields"]["routing_key"] == "orders" and not came["method"]["fields"]["mandatory"]
+    assert taken["method"]["name"] == "basic.deliver" and taken["method"]["fields"]["consumer_tag"] == "t"
+    ordered(lab, "rabbitmq_socket", acts=[{"do": "bytes", "socket": 2, "data": bytes_of(m.BasicAck(1, 1))}])
+    (*_, acked) = lab.view()["lanes"]["rabbitmq"]["rabbitmq"]["paths"]["of"]["1"]["steps"]
+    assert acked["kind"] == "ack" and acked["method"] == {
+        "name": "basic.ack", "fields": {"delivery_tag": 1, "multiple": False},
+    }  # fmt: skip
 
 
 def test_real_client_gets_what_a_person_publishes():
