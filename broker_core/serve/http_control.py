@@ -13,6 +13,7 @@ import json
 import re
 import socket
 import threading
+from contextlib import suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -25,6 +26,13 @@ from broker_core.serve.http_routes import Answer, find_route
 
 BODY_BYTES_MAX = 16 << 20
 IDLE_S = 60
+REQUESTS_MAX = 64
+"""Requests, and connections that are kept for the next one, at a time: each has a thread."""
+TURN_AWAY_S = 0.2
+_FULL = (
+    b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: 47\r\n\r\n"
+    b'{"detail": "as many requests as fit are asked"}'
+)
 _LOCAL = re.compile(r"(127(\.\d{1,3}){3}|localhost|\[::1\])(:\d{1,5})?", re.IGNORECASE)
 
 
@@ -60,9 +68,25 @@ class _Listener(ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(self, owner: HttpControl, port: int) -> None:
-        self.owner = owner
+        self.owner, self.room = owner, threading.BoundedSemaphore(REQUESTS_MAX)
         self.address_family = socket.AF_INET6 if ":" in owner.host else socket.AF_INET
         super().__init__((owner.host, port), _Request)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        if self.room.acquire(blocking=False):
+            super().process_request(request, client_address)
+            return
+        with suppress(OSError):
+            request.settimeout(TURN_AWAY_S)
+            request.recv(1 << 16)  # closed with its request unread, the answer would be lost
+            request.sendall(_FULL)
+        self.shutdown_request(request)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self.room.release()
 
 
 class _Refused(Exception):

@@ -49,44 +49,20 @@ def read(fields: Fields, *names: str, needs: tuple[str, ...] = ()) -> Mapping[st
     return found
 
 
-async def _state(control: Control, fields: Fields) -> Answer:
-    read(fields)
-    return HTTPStatus.OK, control.state()
+def _asks(ask: Callable[..., Any]) -> Callable[..., Coroutine[Any, Any, Answer]]:
+    """One without fields: what a method of the control says, of the numbers in the path."""
 
+    async def call(*given: Any) -> Answer:
+        *numbers, control, fields = given
+        read(fields)
+        said = ask(control, *numbers)
+        return HTTPStatus.OK, {} if said is None else said
 
-async def _queues(control: Control, fields: Fields) -> Answer:
-    read(fields)
-    return HTTPStatus.OK, control.queues()
-
-
-async def _connections(control: Control, fields: Fields) -> Answer:
-    read(fields)
-    return HTTPStatus.OK, control.connections()
-
-
-async def _faults(control: Control, fields: Fields) -> Answer:
-    read(fields)
-    return HTTPStatus.OK, control.faults()
+    return call
 
 
 async def _set_fault(control: Control, fields: Fields) -> Answer:
     return HTTPStatus.CREATED, control.set_fault(fields)
-
-
-async def _fault(number: int, control: Control, fields: Fields) -> Answer:
-    read(fields)
-    return HTTPStatus.OK, control.fault(number)
-
-
-async def _release(number: int, control: Control, fields: Fields) -> Answer:
-    read(fields)
-    return HTTPStatus.OK, control.release_fault(number)
-
-
-async def _remove(number: int, control: Control, fields: Fields) -> Answer:
-    read(fields)
-    control.remove_fault(number)
-    return HTTPStatus.OK, {}
 
 
 async def _wait(control: Control, fields: Fields) -> Answer:
@@ -114,30 +90,19 @@ async def _define(control: Control, fields: Fields) -> Answer:
     return HTTPStatus.OK, {}
 
 
-async def _reset(control: Control, fields: Fields) -> Answer:
-    read(fields)
-    control.reset()
-    return HTTPStatus.OK, {}
-
-
-async def _journal(control: Control, fields: Fields) -> Answer:
-    read(fields)
-    return HTTPStatus.OK, control.journal()
-
-
 _ROUTES: tuple[tuple[str, str, Callable[..., Coroutine[Any, Any, Answer]]], ...] = (
-    ("GET", "/", _state),
-    ("GET", "/queues", _queues),
-    ("GET", "/connections", _connections),
-    ("GET", "/faults", _faults),
+    ("GET", "/", _asks(Control.state)),
+    ("GET", "/queues", _asks(Control.queues)),
+    ("GET", "/connections", _asks(Control.connections)),
+    ("GET", "/faults", _asks(Control.faults)),
     ("POST", "/faults", _set_fault),
-    ("GET", r"/faults/([0-9]{1,9})", _fault),
-    ("POST", r"/faults/([0-9]{1,9})/release", _release),
-    ("DELETE", r"/faults/([0-9]{1,9})", _remove),
+    ("GET", r"/faults/([0-9]{1,9})", _asks(Control.fault)),
+    ("POST", r"/faults/([0-9]{1,9})/release", _asks(Control.release_fault)),
+    ("DELETE", r"/faults/([0-9]{1,9})", _asks(Control.remove_fault)),
     ("POST", "/wait", _wait),
     ("POST", "/server", _act),
     ("POST", "/alarm", _alarm),
     ("POST", "/definitions", _define),
-    ("POST", "/reset", _reset),
-    ("GET", "/journal", _journal),
+    ("POST", "/reset", _asks(Control.reset)),
+    ("GET", "/journal", _asks(Control.journal)),
 )

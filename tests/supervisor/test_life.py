@@ -20,6 +20,7 @@ NAMES = [
     "worker labs.0",
     "worker labs.1",
     "worker past",
+    "worker wire.0",
 ]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import threading
+import time
 from contextlib import suppress
 
 import pika
@@ -13,6 +14,7 @@ from pika.exceptions import AMQPError
 
 import highwater
 from broker_core.errors import CommandError
+from broker_core.serve import http_control
 from broker_core.serve.http_control import BODY_BYTES_MAX, HttpControl
 from broker_core.serve.http_routes import _ROUTES
 from broker_core.serve.replay import replay
@@ -172,6 +174,24 @@ def test_request_that_is_not_for_us_changes_nothing(asking, channel, verb, body,
     channel.queue_declare("orders")
     found, _ = asking.send(verb, "/reset", body, **headers)
     assert found == status and [each["queue"] for each in asking.get("/queues")[1]] == ["orders"]
+
+
+def test_request_beyond_the_bound_is_answered_503_and_the_next_one_is_served(monkeypatch):
+    monkeypatch.setattr(http_control, "REQUESTS_MAX", 2)
+    with highwater.run() as rabbitmq:
+        control = HttpControl(rabbitmq.control, rabbitmq.loop, "127.0.0.1", 0)
+        asking = Asking(rabbitmq, control.port)
+        kept = [http.client.HTTPConnection("127.0.0.1", control.port, timeout=PATIENCE_S) for _ in range(2)]
+        for each in kept:
+            each.request("GET", "/")
+            assert each.getresponse().read()
+        assert asking.get("/") == (503, {"detail": "as many requests as fit are asked"})
+        kept[0].close()
+        until_s = time.monotonic() + PATIENCE_S
+        while asking.get("/")[0] != 200:
+            assert time.monotonic() < until_s
+        kept[1].close()
+        control.close()
 
 
 def test_page_of_the_docs_has_every_request():
