@@ -24,11 +24,13 @@ def lecturer(profile: Profile, site: SupervisedSite) -> Page:
     return page
 
 
-def joined(profile: Profile, site: SupervisedSite, lecturer: Page, **options: object) -> Page:
+def joined(
+    profile: Profile, site: SupervisedSite, lecturer: Page, deck: str = "assignors", **options: object
+) -> Page:
     page = profile(**options).new_page()
     page.goto(f"{site.url}rooms/{lecturer.text_content('#room-code')}/")
     page.click("#join .go")
-    page.wait_for_url("**/lectures/assignors/deck/**")
+    page.wait_for_url(f"**/lectures/{deck}/deck/**")
     expect(page.locator("#room-word")).to_have_attribute("data-say", "room.follows")
     return page
 
@@ -215,6 +217,26 @@ def test_the_lane_and_the_picture_of_a_slide_are_those_of_the_teacher_and_the_re
     remote.click("[data-press=next]")
     on_slide(3, lecturer, phone)
     expect(phone.locator("iframe")).to_have_count(0)
+
+
+def test_a_picture_that_has_come_to_a_frame_is_of_that_frame(
+    lecturer: Page, profile: Profile, site: SupervisedSite
+) -> None:
+    """The last of a way comes a moment after the one before it, and in a paused picture nothing comes after it."""
+    lecturer.goto(f"{site.url}lectures/replication/deck/#10")
+    lecturer.click("#room")
+    expect(lecturer.locator("#room-code")).to_have_text(re.compile("^[A-Z2-9]{6}$"))
+    phone = joined(profile, site, lecturer, **PHONE, deck="replication")
+    lecturer.keyboard.press("Escape")
+    lecturer.locator(".slide[data-now] [data-part=live]").click()
+    shown, followed = (page.frame_locator(".slide[data-now] iframe") for page in (lecturer, phone))
+    expect(followed.locator(".projector strong")).to_have_text("0")
+    shown.locator("#back-frame").click()
+    expect(followed.locator(".projector strong")).to_have_text("16")
+    shown.locator("#next").click()
+    for frame in (shown, followed):
+        expect(frame.locator("#frame-place")).to_have_text("6/8")
+        expect(frame.locator(".projector strong")).to_have_text("0")
 
 
 def test_the_teachers_network_is_gone_for_a_while(

@@ -5,6 +5,7 @@
 import { page, say, speak } from "../base/chrome.js";
 import { bindKeys } from "../base/keys.js";
 import { number } from "../base/say.js";
+import { createThrottle } from "../base/throttle.js";
 import { openLane } from "../lane/open_lane.js";
 import { TITLED, headingOf } from "../take/menu.js";
 import { drawingsOf, gather, make } from "../take/picture.js";
@@ -31,7 +32,8 @@ export function createProjector({ current, lane, changed }) {
   const count = document.createElement("span");
   const before = button("btn sq", "‹"), after = button("btn sq", "›"), leave = button("btn", "");
   const screen = shown.attachShadow({ mode: "open" }), story = $("story"), band = new ResizeObserver(grow);
-  let panel = null, drawnAt = -Infinity, opener = null;
+  const due = createThrottle();
+  let panel = null, opener = null;
 
   Object.assign(root, { className: "projector", hidden: true });
   root.setAttribute("aria-labelledby", "projector-title");
@@ -128,10 +130,12 @@ export function createProjector({ current, lane, changed }) {
   }
 
   function draw(isForced = false) {
-    const now = performance.now();
     if (isPicture && panel === null) open();
-    if (panel === null || (!isForced && now - drawnAt < EVERY_MS)) return;
-    drawnAt = now;
+    due(copy, { everyMs: EVERY_MS, isForced });
+  }
+
+  function copy() {
+    if (panel === null) return;
     const all = panels(), drawings = picturesOf(panel), name = headingOf(panel).textContent.trim();
     if (!drawings.length) return;                          // its page draws it in a moment
     const { nodes, defs, width, height } = gather(drawings), held = make("defs", {});
