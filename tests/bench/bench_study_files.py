@@ -30,7 +30,8 @@ from tests.bench.spark import bench_spark
 Figure = tuple[str, float, str, str, str]
 
 ROWS = int(os.environ.get("HIGHWATER_FILES_ROWS", "1000000"))
-WARM_ROWS = 10_000
+WARM_ROWS = min(ROWS, 1_000_000)
+"""So many that several tasks share them, as they do all."""
 KEYS = 100_003
 ONE = ["kafka.range:partitions=12"]
 SIXTEEN = [
