@@ -94,6 +94,7 @@ def lab_page(
             "run": f"/api/labs/{lab_id}/run.json",
             "capsules": f"/api/labs/{lab_id}/capsules/",
             "event_search": f"/api/labs/{lab_id}/events/search/",
+            "own": f"/api/labs/{lab_id}/own/",
             "labs": "/api/labs/",
             "lab": "/lab/{id}/",
             "branches": f"/api/labs/{lab_id}/branches/",

@@ -104,6 +104,7 @@ urlpatterns = [
     path("api/labs/check/", settings.check, name="api-check"),
     path("api/labs/<str:lab_id>/settings/", settings.changes, name="api-settings"),
     path("api/labs/<str:lab_id>/", api.lab, name="api-lab"),
+    path("api/labs/<str:lab_id>/own/", api.own, name="api-own"),
     path("api/labs/<str:lab_id>/restore/", api.restore, name="api-restore"),
     path("api/labs/<str:lab_id>/commands/", api.commands, name="api-commands"),
     path("api/labs/<str:lab_id>/commands/<str:command_id>/", api.command, name="api-command"),

@@ -17,8 +17,8 @@ CREATED = 201
 
 
 def open_on_site(path: Path, site: str) -> str:
-    """The address of the lab that the site has made of this file. site: its address. Raises CommandError at `file` or
-    `site`."""
+    """The address of the lab that the site has made of this file, with the lab's token: it is whose browser opens it. site: its
+    address. Raises CommandError at `file` or `site`."""
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -26,7 +26,9 @@ def open_on_site(path: Path, site: str) -> str:
     root = site.rstrip("/")
     status, answer = _sent(root, data, path.stem[:NAME_MAX])
     if status == CREATED and isinstance(answer.get("id"), str):
-        return f"{root}/lab/{answer['id']}/rabbitmq/"
+        token = answer.get("owner_token")
+        own = f"#own={token}" if isinstance(token, str) else ""
+        return f"{root}/lab/{answer['id']}/rabbitmq/{own}"
     fields = answer.get("fields")
     if isinstance(fields, dict) and fields:
         field, texts = next(iter(fields.items()))

@@ -36,6 +36,21 @@ def lab_rename(*, lab_id: str, request: Json, bearer: str | None = None, visitor
     return lab
 
 
+def lab_own(*, lab_id: str, bearer: str | None = None, visitor: str | None = None) -> Lab:
+    """The lab is this visitor's from now on: who has its token, as the program that made it, opens it in a browser of their
+    own.
+
+    Raises Refused: 404 unknown lab, 403 without its token, or for a browser that sends no cookie.
+    """
+    with transaction.atomic():
+        lab = _owned(Lab.objects, lab_id, bearer, None)
+        if visitor is None:
+            raise Refused(403, {"lab": _("your browser sends no cookie, so the lab could not be yours")})
+        lab.visitor_hash = access.token_hash(visitor)
+        lab.save(update_fields=["visitor_hash"])
+    return lab
+
+
 def lab_delete(*, lab_id: str, bearer: str | None = None, visitor: str | None = None) -> None:
     """Delete a lab. Its watchers hear of it; the next write of its driver finds that it is gone.
 

@@ -146,6 +146,7 @@ OPERATIONS = (
     Operation("api-lab", "GET", LABS, ref("Lab")),
     Operation("api-lab", "PATCH", LABS, ref("Lab"), body={"type": "object", "required": ["name"], "properties": {"name": NAME}}),
     Operation("api-lab", "DELETE", LABS, answer("id", "undo_s")),
+    Operation("api-own", "POST", LABS, ref("Lab")),
     Operation("api-restore", "POST", LABS, ref("Lab")),
     Operation("api-commands", "POST", LABS, answer("lab", "command_id", "position", "state"), 202, body=ref("Command")),
     Operation("api-command", "GET", LABS, answer("command_id", "state")),

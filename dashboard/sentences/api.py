@@ -41,6 +41,7 @@ API = {
     "api.api-lab.get": _("What a lab is."),
     "api.api-lab.patch": _("Give a lab another name."),
     "api.api-lab.delete": _("Delete a lab; it can be undone for a moment."),
+    "api.api-own.post": _("Make a lab, whose token you send, this browser's own."),
     "api.api-restore.post": _("Undo a deletion."),
     "api.api-commands.post": _("Give a lab a command. Sending it twice does it once."),
     "api.api-command.get": _("What became of a command."),

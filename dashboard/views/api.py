@@ -5,6 +5,7 @@ JSON.
     GET  /api/labs/<id>/                                                                        200 what the lab is
     PATCH /api/labs/<id>/                  {name}                                               200 what the lab is
     DELETE /api/labs/<id>/                                                                      200 {id, undo_s}
+    POST /api/labs/<id>/own/               with its token                                       200 what the lab is: it is the browser's
     POST /api/labs/<id>/restore/                                                                200 what the lab is: the deletion is undone
     POST /api/labs/<id>/commands/          {command_id, kind, lane?, consumer?, args?}           202 {lab, command_id, position, state}
     GET  /api/labs/<id>/commands/<command_id>/                                                  200 what became of it
@@ -127,6 +128,13 @@ def lab(request: HttpRequest, lab_id: str) -> HttpResponse:
 def restore(request: HttpRequest, lab_id: str) -> HttpResponse:
     """Undo a deletion."""
     row = keeping.lab_restore(lab_id=lab_id, **rights(request))
+    return json_response({**selectors.lab_meta(lab=row), "owned": True})
+
+
+@api("POST")
+def own(request: HttpRequest, lab_id: str) -> HttpResponse:
+    """The lab is of whoever has its token and this browser."""
+    row = keeping.lab_own(lab_id=lab_id, **rights(request))
     return json_response({**selectors.lab_meta(lab=row), "owned": True})
 
 

@@ -56,6 +56,7 @@ TABLE: dict[tuple[str, str], tuple[str, Any, set[str]]] = {
     ("api-lab", "PATCH"): ("/api/labs/{lab}/", {"name": "x"}, OWNER),
     ("api-lab", "DELETE"): ("/api/labs/{lab}/", None, OWNER),
     ("api-restore", "POST"): ("/api/labs/{lab}/restore/", {}, OWNER),
+    ("api-own", "POST"): ("/api/labs/{lab}/own/", {}, NOBODY),
     ("api-commands", "POST"): ("/api/labs/{lab}/commands/", JOIN, OWNER),
     ("api-break", "POST"): ("/api/labs/{lab}/break/", {"promise": {}, "may": {}}, OWNER),
     ("api-break", "DELETE"): ("/api/labs/{lab}/break/", None, OWNER),

@@ -19,7 +19,7 @@ from broker_core.events import Json
 from broker_core.lab.commands.rabbitmq_clients import ACTS_MAX, BYTES_MAX, plain_act
 from broker_core.serve.sockets import READ_BYTES, Socket
 from broker_core.wire.acts import SocketAct
-from broker_core.wire.amqp.remote import Arrived
+from broker_core.wire.amqp.remote import Arrived, HungUp
 from broker_core.wire.open_server import Leaving
 
 WAITING_BYTES_MAX = BYTES_MAX
@@ -74,6 +74,8 @@ class Door:
                 size += length
                 self._waiting[number] -= length
                 self.came.popleft()
+                if isinstance(act, HungUp):
+                    del self._waiting[number]
                 taken.append(plain_act(number, act))
         if size:
             self.loop.call_soon_threadsafe(self._hold)
@@ -123,7 +125,10 @@ class Door:
         if self.is_closed:
             return
         length = len(act.data) if isinstance(act, Arrived) else 0
-        self._sent[socket] += length
+        if isinstance(act, HungUp):
+            del self._sent[socket]
+        else:
+            self._sent[socket] += length
         if self._sent[socket] > self.bounds.bytes_each and socket in self.sockets:
             self.cut += 1
             self._drop([socket])

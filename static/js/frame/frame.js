@@ -2,6 +2,7 @@
 
 import { page } from "../base/chrome.js";
 import { bindKeys } from "../base/keys.js";
+import { refusalOf } from "../base/reasons.js";
 import { createTransport } from "../lane/transport.js";
 import { placeOf } from "../lesson/frames.js";
 import { createGuide } from "../lesson/guide.js";
@@ -17,6 +18,7 @@ import { createLabBar } from "./lab_bar.js";
 import { createLaneTabs } from "./lane_tabs.js";
 import { createAsk } from "./lesson_ask.js";
 import { createMarking } from "./marking.js";
+import { takeOver } from "./own.js";
 import { createPredict } from "./predict.js";
 import { createProjector } from "./projector.js";
 import { createRoomAsk } from "./room_ask.js";
@@ -83,6 +85,7 @@ export function createFrame({
   const projector = createProjector({ current, lane, changed: () => held.tell() }), tabs = createLaneTabs({ current });
   const held = createHeld({ past, current, projector });
   keepMoment({ past });
+  takeOver((error) => notice(refusalOf(error), { near: document.getElementById("lab-name") }));
   function draw(isForced) {
     band.draw();
     tabs.draw();

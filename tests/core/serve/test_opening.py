@@ -49,9 +49,9 @@ def run(tmp_path):
 
 
 def test_run_is_handed_over_with_its_name_and_the_labs_address_is_printed(site, run, capsys):
-    site.answers.append((201, json.dumps({"id": "abc"}).encode()))
+    site.answers.append((201, json.dumps({"id": "abc", "owner_token": "secret"}).encode()))
     assert main(["open", str(run), "--site", f"{site.url}/"]) == 0
-    assert capsys.readouterr().out == f"{site.url}/lab/abc/rabbitmq/\n"
+    assert capsys.readouterr().out == f"{site.url}/lab/abc/rabbitmq/#own=secret\n"
     assert site.asked == [("/api/labs/open/?name=a%20failed%20test", "application/octet-stream", b"the run")]
 
 

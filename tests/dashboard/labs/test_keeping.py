@@ -186,3 +186,16 @@ def test_a_browser_needs_its_csrf_token_to_delete() -> None:
     client.cookies["highwater_visitor"] = VISITOR
     assert client.delete(f"/api/labs/{lab.pk}/").json()["fields"].keys() == {"csrf"}
     assert access.is_owner(selectors.lab_get(lab_id=lab.pk), bearer=None, visitor=VISITOR)
+
+
+def test_lab_is_of_the_browser_that_has_its_token() -> None:
+    opened = services.lab_open(request={"lanes": [{"model": "rabbitmq"}]})
+    for given in ({}, {"visitor": "a-visitor-without-the-token"}, {"bearer": "another-token-altogether"}):
+        with pytest.raises(Refused) as refused:
+            keeping.lab_own(lab_id=opened.lab.pk, **given)
+        assert refused.value.status == 403
+    with pytest.raises(Refused):
+        keeping.lab_own(lab_id=opened.lab.pk, bearer=opened.owner_token)
+    keeping.lab_own(lab_id=opened.lab.pk, bearer=opened.owner_token, visitor="the-one-who-opens-the-link")
+    lab = Lab.objects.get(pk=opened.lab.pk)
+    assert access.is_owner(lab, bearer=None, visitor="the-one-who-opens-the-link")
