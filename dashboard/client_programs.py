@@ -10,10 +10,10 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from broker_core.events import Json
+from broker_core.lab.settings import SEED
 from broker_core.serve.journal import Began
 from broker_core.serve.server import epoch_us
 from dashboard.labs.clients_run import scenario_of
-from dashboard.models import Lab
 
 CLIENTS = {
     "pika": "pika.md",
@@ -52,9 +52,9 @@ def _read(name: str, text: str) -> Json:
     return {"name": name, "file": file[1], "text": program[1], "run": run}
 
 
-def clients_page(lab: Lab) -> Json:
+def clients_page(seed: int = SEED.default) -> Json:
     """For the page's scripts. request: of a lab for clients alone. host: where open labs are reached; "": where the page is."""
-    scenario = scenario_of(Began(int(lab.scenario["seed"]), epoch_us()))
+    scenario = scenario_of(Began(seed, epoch_us()))
     host = settings.CLIENTS_HOST
     return {
         "is_on": settings.CLIENTS_ON,

@@ -21,20 +21,20 @@ PART_WAIT_S = 0.8
 LOCKED_MS = 400  # a write lock that is held this long is a part that does not work
 PROBE, PROBE_BYTES = "health.probe", 64 * 1024
 WORKER_SILENT_S = 5.0
-BESIDE = ("past", "analysis")  # parts without which everything else works
+BESIDE = ("clients", "past", "analysis")  # parts without which everything else works
 # Separate threads: a part that hangs holds one of these, never one that serves pages.
 _threads = ThreadPoolExecutor(max_workers=8, thread_name_prefix="healthz")
 
 
 async def healthz(request: HttpRequest) -> HttpResponse:
-    """{ok, web, redis, workers, database, disk, past, analysis}, each part {ok, latency_ms, ...}. 200, or 503 when
-    a part is not ok. Within a second.
+    """{ok, web, redis, workers, database, disk, clients, past, analysis}, each part {ok, latency_ms, ...}. 200, or 503 when
+    a part is not ok. Within a second. clients: where the site takes real ones.
 
     Database and disk are written to: one that is locked or full can still be read. What they say then is
     error "full" or "unreachable".
 
-    Two workers do not count: without `analysis` studies wait, without `past` nobody looks back, and everything
-    else works.
+    Three workers do not count: without `analysis` studies wait, without `past` nobody looks back, without `clients` no lab is
+    open to real ones, and everything else works.
     """
     started_s = time.perf_counter()
     checks = {
@@ -42,6 +42,7 @@ async def healthz(request: HttpRequest) -> HttpResponse:
         "workers": _workers,
         "database": _database,
         "disk": _disk,
+        **({"clients": _clients} if settings.CLIENTS_ON else {}),
         "past": lambda: _worker(settings.PAST_QUEUE),
         "analysis": lambda: _worker(QUEUE),
     }
@@ -73,6 +74,12 @@ def _workers() -> Json:
     }
     alive = [age for age in shards.values() if age is not None]
     return {"ok": len(alive) == len(shards), "latency_ms": max(alive, default=None), "shards": shards}
+
+
+def _clients() -> Json:
+    """latency_ms: the last sign of life of the shard of open labs."""
+    (beat,) = transport().beats([settings.WIRE_SHARD])
+    return {"ok": beat is not None, "latency_ms": None if beat is None else round(beat.age_s * 1000)}
 
 
 def _worker(queue: str) -> Json:

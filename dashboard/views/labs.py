@@ -3,6 +3,7 @@ through the API."""
 
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.middleware.csrf import get_token
 from django.shortcuts import render
@@ -10,6 +11,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from dashboard import access
+from dashboard.client_programs import clients_page
 from dashboard.formats import clock, fill
 from dashboard.labs import selectors
 from dashboard.labs.runs import BYTES_MAX, CLIENTS_BYTES_MAX
@@ -33,6 +35,7 @@ def labs(request: HttpRequest) -> HttpResponse:
     ]
     context["page"] |= {
         "csrf": get_token(request), "urls": {"labs": "/api/labs/", "lab": "/lab/{id}/", "open": "/api/labs/open/"},
+        "clients": clients_page() if settings.CLIENTS_ON else None,
         "run_bytes_max": BYTES_MAX, "clients_bytes_max": CLIENTS_BYTES_MAX,
         "labs": [{name: row[name] for name in ("id", "name", "workload_code", "created")} for row in rows],
     }  # fmt: skip

@@ -53,7 +53,7 @@ def _fill(context: dict[str, Any], lab: Lab, view: dict[str, Any], lane: str) ->
     context["trace_heads"] = [f"topology.trace.head.{each}" for each in TRACE_COLUMNS]
     context |= clients_context(view["lanes"][lane])
     context["page"] |= {
-        "clients": clients_page(lab),
+        "clients": clients_page(int(lab.scenario["seed"])),
         MODEL: {
             "lane": lane,
             "try": reverse("api-lab-rabbitmq-try", args=[lab.pk]),

@@ -129,5 +129,5 @@ def _draw(
     for lane in snapshot["view"]["lanes"].values():
         if lane.get("is_open"):
             context |= clients_context(lane)
-            context["page"]["clients"] = clients_page(lab)
+            context["page"]["clients"] = clients_page(int(lab.scenario["seed"]))
     return render(request, "dashboard/stage.html", context)

@@ -6,7 +6,6 @@ import pytest
 
 from dashboard.client_programs import ADDRESS, CLIENTS, clients_page, programs
 from dashboard.labs.rows import checked_scenario
-from dashboard.models import Lab
 from tests.core.serve.programs import program_of
 
 
@@ -30,7 +29,7 @@ def test_page_says_where_labs_are_reached_and_what_a_lab_for_clients_is(
     settings: Any, listens: str, shown: str
 ) -> None:
     settings.CLIENTS_HOST = listens
-    page = clients_page(Lab(scenario={"seed": 7}))
+    page = clients_page(7)
     assert page["host"] == shown
     made = checked_scenario(page["request"])
     assert made["consumers"] == 0 and made["lanes"][0]["began_us"] > 1_700_000_000_000_000

@@ -55,6 +55,7 @@ def test_killed_worker_comes_back_at_its_port_with_all_that_it_confirmed(wired: 
     path, order = f"/api/labs/{lab['id']}/commands/", {"command_id": "open", "kind": "rabbitmq_open"}
     assert wired.request("POST", path, order, lab["owner_token"])[0] == 202
     port = port_of(wired, lab)
+    assert wired.request("GET", "/healthz")[1]["clients"]["ok"]
     channel = connected(port).channel()
     channel.queue_declare("orders", durable=True)
     channel.confirm_delivery()

@@ -7,6 +7,7 @@ import { labTitle } from "../base/lab_title.js";
 import { createNotice } from "../base/notice.js";
 import { refusalOf } from "../base/reasons.js";
 import { change, remove, send, sendBytes, sendText } from "../base/requests.js";
+import { labForClients } from "../lane/clients_lab.js";
 
 const MARGIN_S = 2;      // an undo that is pressed must still arrive in time
 const $ = (id) => document.getElementById(id);
@@ -48,8 +49,18 @@ $("new").addEventListener("submit", async (event) => {
     $("begin").disabled = false;
   }
 });
+$("for-clients")?.addEventListener("click", async ({ currentTarget: near }) => {
+  near.disabled = true;
+  try {
+    await labForClients(page.clients);
+  } catch (error) {
+    fail(error, null, near);
+    near.disabled = false;
+  }
+});
 addEventListener("pageshow", () => {
-  $("begin").disabled = $("open-run").disabled = false;      // somebody who comes back wants another one
+  // somebody who comes back wants another one
+  for (const button of document.querySelectorAll("#new button, #open button")) button.disabled = false;
 });
 
 // -- one from a file --------------------------------------------------------------------------------------------------

@@ -2,10 +2,9 @@
 // says of itself is in its view (`feed.clients`); the programs are those of docs/clients/, which the server has read.
 
 import { page, say } from "../base/chrome.js";
-import { submit } from "../base/commands.js";
 import { copyLink } from "../base/copy_link.js";
 import { setText } from "../base/dom.js";
-import { send as post } from "../base/requests.js";
+import { labForClients } from "./clients_lab.js";
 import { CLOSE, OPEN, addressOf, clientRows, clientsState } from "./clients_state.js";
 
 const SWITCH = { new: "clients.new", [OPEN]: "clients.open", [CLOSE]: "clients.close" };
@@ -72,14 +71,10 @@ export function createClients($, { orders, notice, current }) {
     setText($("clients-run"), library.run.replace(clients.address, address()));
   }
 
-  // A lab of its own, open from its beginning: whoever comes to its page finds the address there.
   async function begin(near) {
     near.setAttribute("aria-busy", "true");
     try {
-      const { id } = await post(clients.labs, clients.request);
-      const urls = { commands: page.urls.commands.replace(page.lab, id) };
-      await submit({ ...page, urls }, { kind: OPEN, lane: "all" });
-      location.assign(clients.page.replace("LAB", id));
+      await labForClients(clients);
     } catch (error) {
       orders.fail(error, near);
     } finally {
