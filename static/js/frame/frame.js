@@ -54,7 +54,7 @@ export function createFrame({
   }
   const question = document.getElementById("lesson-ask")
     && createAsk({ past, current, marking, roomAsk, changed: () => guide?.draw() });
-  const guide = createGuide({ send, current, past, lane, question });
+  const guide = createGuide({ send, current, past, lane, question, slides: room.slides });
   const bar = createLabBar({ notice, onNamed: () => transport.reload() });
   const events = createEventList({ current, past });
   const transport = createTransport({

@@ -17,12 +17,19 @@ const $ = (id) => document.getElementById(id);
 const SWIPE_LEAST = 60, SPEED_LEAST = 0.1, SPEED_MOST = 20;
 
 // send(near, order), past: as createTransport has them. current(): the view. lane: of the page, null on the Stage.
-// question: what a frame asks. null where the lab plays no lesson.
-export function createGuide({ send, current, past, lane, question }) {
+// question: what a frame asks. slides(): address of those that a presenter came from, or null. null where the lab plays
+// no lesson.
+export function createGuide({ send, current, past, lane, question, slides }) {
   if (!$("frames") || !isInFrames(current())) return null;
   const next = $("next"), back = $("back-frame"), now = () => past.now() ?? current();
   // Of the course; null after the last, after one's own, and in a player.
   const after = page.player ? null : page.frame.next_lesson;
+  // Where Next leads from the lesson's end, as a sentence's code, an address and what is there.
+  const onward = () => {
+    if (slides()) return ["room.slides", slides(), ""];
+    if (after) return ["lesson.after", after.url, after.title[say("lesson.language")]];
+    return ["lesson.all", $("to-learn")?.href, ""];
+  };
   let laneShown = null;
 
   // stop: of stopsOf. Forward of what the page shows, through the past and then on.
@@ -56,7 +63,7 @@ export function createGuide({ send, current, past, lane, question }) {
   const isOver = () => placeOf(current()).next === null && !past.isLooking();
 
   function nextCode({ next: stop }) {
-    if (isOver()) return after ? "lesson.after" : "lesson.all";
+    if (isOver()) return onward()[0];
     if (question.isOpen()) return "lesson.skip";
     return stop?.frame === null ? "lesson.to_end" : "lesson.next";
   }
@@ -114,7 +121,8 @@ export function createGuide({ send, current, past, lane, question }) {
     const view = current(), place = placeOf(view), total = view.lesson.captions.length;
     setText($("frame-place"), say("lesson.place", { number: Math.max(1, place.number), total }));
     setText(next, say(nextCode(place)));
-    next.title = isOver() && after ? after.title[say("lesson.language")] : "";
+    next.title = isOver() ? onward()[2] : "";
+    next.toggleAttribute("data-leaves", isOver() && !slides());
     back.disabled = place.before === null;
     next.disabled = Boolean(page.player) && isOver();
     setAttribute($("story"), "data-way", String(isOnWay(view)));
@@ -137,7 +145,7 @@ export function createGuide({ send, current, past, lane, question }) {
     ...question.bindings,
   ];
   onSwipe($("main"), (by) => (by < 0 ? goNext() : goBack()));
-  next.addEventListener("click", () => (isOver() ? location.assign(after?.url ?? $("to-learn").href) : goNext()));
+  next.addEventListener("click", () => (isOver() ? location.assign(onward()[1]) : goNext()));
   back.addEventListener("click", goBack);
 
   return { draw, goTo, goNext, line, bindings };

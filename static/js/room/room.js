@@ -123,13 +123,13 @@ export function createRoom({ notice, past, link, changed, inner = () => null }) 
     return point();
   }
 
-  // The remote's presses press this page's own buttons, each once.
+  // The remote's presses press this page's own buttons, each once; none that leads out of the room.
   function press() {
     if (state.presses <= kept().presses) return;
     session.keep({ presses: state.presses });
     const own = inner()?.getElementById(PRESS[state.press][0]), isVisible = (button) => button?.offsetParent;
-    if (isVisible(own) && !own.disabled) own.click();
-    else PRESS[state.press].map($).find(isVisible)?.click();
+    const button = isVisible(own) && !own.disabled ? own : PRESS[state.press].map($).find(isVisible);
+    if (!button?.hasAttribute("data-leaves")) button?.click();
   }
 
   // -- looking around -------------------------------------------------------------------------------------------------
@@ -237,6 +237,9 @@ export function createRoom({ notice, past, link, changed, inner = () => null }) 
     return ["room.follows", {}];
   }
 
+  // Where a presenter's step that is shown live came from; null elsewhere.
+  const slides = () => (isPresenter() && page.lab ? kept()?.slides : null) ?? null;
+
   function draw() {
     strip.hidden = kept() === null || (state === null && !isOver);
     if (strip.hidden) return;
@@ -247,8 +250,8 @@ export function createRoom({ notice, past, link, changed, inner = () => null }) 
     $("room-look").hidden = !isFollowing();
     $("room-look").disabled = Boolean(state?.locked);
     $("room-look").title = state?.locked ? say("room.locked") : "";
-    $("room-slides").hidden = !isPresenter() || !page.lab || !kept().slides;
-    $("room-slides").href = kept()?.slides ?? "";
+    $("room-slides").hidden = slides() === null;
+    $("room-slides").href = slides() ?? "";
     $("room-back").hidden = isOver || !isLooking();
     $("room-leave").hidden = !isOver;
     speak($("room-point"), thing || isPointing ? "room.point_stop" : "room.point");
@@ -297,7 +300,7 @@ export function createRoom({ notice, past, link, changed, inner = () => null }) 
   const ownOf = ({ number }) => (ownTask?.number === number ? ownTask : { number, labs: [], is_done: false });
   const ofNow = (message) => (message && message.number === state?.asked?.number ? message : null);
   return {
-    isPresenter: () => isPresenter() && !isOver, isLooking,
+    isPresenter: () => isPresenter() && !isOver, isLooking, slides,
     // What the room is asked, null where it is not; how it has answered; one's own answer.
     asked: () => (isOver || kept() === null ? null : state?.asked ?? null),
     tally: () => ofNow(tally), answer: () => ofNow(answer),
