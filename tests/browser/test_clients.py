@@ -14,6 +14,7 @@ from broker_core.lab.replay import Replay
 from broker_core.lab.scenario import scenario_from_json
 from dashboard.labs.past.answering import state_hash
 from tests.browser.conftest import open_stage, save, wait_frame
+from tests.browser.test_axe import AXE, FINDINGS
 from tests.supervisor.site import SupervisedSite
 
 LISTENS_MS = 60_000
@@ -153,3 +154,18 @@ def test_closed_lab_says_that_it_is(profile: Profile, site: SupervisedSite, widt
     page.click("#clients-switch")
     expect(page.locator("#clients-address")).to_contain_text("amqp://", timeout=LISTENS_MS)
     save(page, f"clients-{width}")
+
+
+def test_page_with_clients_has_no_finding_for_who_reads_it_otherwise(
+    profile: Profile, site: SupervisedSite
+) -> None:
+    page = opened(profile(reduced_motion="reduce"), site)
+    with connected(page.inner_text("#clients-address"), "billing-service"):
+        expect(page.locator("#clients-list")).to_contain_text("billing-service")
+        page.click("#clients-program summary")
+        page.evaluate(AXE)
+        assert page.evaluate(FINDINGS) == []
+        page.click("#to-stage")
+        wait_frame(page)
+        page.evaluate(AXE)
+        assert page.evaluate(FINDINGS) == []

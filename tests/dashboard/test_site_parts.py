@@ -133,8 +133,23 @@ def test_the_workers_are_well_when_every_shard_gives_a_sign(
 ) -> None:
     settings.LAB_SHARDS = 2
     beats = [None if age_s is None else Beat(age_s, "") for age_s in ages_s]
-    monkeypatch.setattr(health, "transport", lambda: SimpleNamespace(beats=lambda shards: beats[:shards]))
+    monkeypatch.setattr(
+        health, "transport", lambda: SimpleNamespace(beats=lambda shards: [beats[shard] for shard in shards])
+    )
     assert health._workers() == expected
+
+
+@pytest.mark.parametrize(
+    ("beat", "expected"),
+    [(Beat(0.25, ""), {"ok": True, "latency_ms": 250}), (None, {"ok": False, "latency_ms": None})],
+)
+def test_the_worker_of_open_labs_is_well_when_its_shard_gives_a_sign(
+    monkeypatch: pytest.MonkeyPatch, settings: Any, beat: Beat | None, expected: Any
+) -> None:
+    signs = {settings.WIRE_SHARD: beat}
+    beats = SimpleNamespace(beats=lambda shards: [signs[shard] for shard in shards])
+    monkeypatch.setattr(health, "transport", lambda: beats)
+    assert health._clients() == expected
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ export function createClients($, { orders, notice, current }) {
         Object.assign(button, { type: "button", className: "btn", title: about });
         button.textContent = say(`clients.verb.${id}`);
         Object.assign(button.dataset, { client: key, does: id, order: JSON.stringify(order) });
-        button.setAttribute("aria-label", about);
+        button.setAttribute("aria-label", [button.textContent, name].join(say("list.comma")));
         return button;
       }));
       return item;
