@@ -151,8 +151,11 @@ def test_a_steps_picture_is_live_on_the_slide_and_the_phones_see_the_same_moment
     lecturer.locator(f"{now}[data-part=live]").click()
     shown, followed = (page.frame_locator(f"{now}iframe") for page in (lecturer, phone))
     for frame in (shown, followed):
-        expect(frame.locator("#frame-place")).to_have_text("4/5")
+        expect(frame.locator("#frame-place")).to_have_text("3/5")
         expect(frame.locator(".projector .shown")).to_have_attribute("aria-label", "Protocol")
+    shown.locator("#next").click()
+    for frame in (shown, followed):
+        expect(frame.locator("#frame-place")).to_have_text("4/5")
     expect(followed.locator("#next")).to_be_hidden()
     expect(lecturer.locator(f"{now}.said")).to_be_hidden()
     shown.locator("#next").click()
