@@ -96,7 +96,8 @@ def test_a_pictures_other_pages_are_pictures_too(client: Client, world: World) -
     lessons.lesson_lab(name=LESSON)
     world.run(1)
     text = html(client, f"/embed/learn/{LESSON}/?picture=1")
-    assert "data-picture>" in text and '"query": "picture=1"' in text
+    assert "data-picture data-waits>" in text, "unseen until its first moment is there"
+    assert '"query": "picture=1"' in text
     assert "data-picture" not in html(client, f"/embed/learn/{LESSON}/?picture=2")
 
 

@@ -14,9 +14,11 @@ export const PICTURE = "highwater.picture";
 // past: as createTransport has it. current(): the view. projector: of the page.
 // -> tell(): the page shows something new.
 export function createHeld({ past, current, projector }) {
-  if (!page.player?.is_picture || parent === window) return { tell() {} };
+  if (!page.player?.is_picture || parent === window) {
+    document.body.removeAttribute("data-waits");
+    return { tell() {} };
+  }
   let said = null, goal = null;
-  document.body.setAttribute("data-waits", "");
 
   function placeNow() {
     if (!past.isShown()) return { at_us: null, to_us: null, speed: null };
