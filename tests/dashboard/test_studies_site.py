@@ -96,7 +96,7 @@ def nothing_half_is_left(site: Site, study: Any) -> bool:
 
 def test_uploaded_file_becomes_a_result_that_can_be_read_downloaded_and_played(site: Site) -> None:
     lines = b"".join(b"N%d,%d\n" % (number % 37, number) for number in range(2_000))
-    sent = upload(site, b"tail_number,bytes\n" + lines + b"bad\n", "flights.csv")
+    sent = upload(site, b"tail_number,bytes\n" + lines + b'"N1"x,5\n', "flights.csv")
     source = {"kind": "csv", "upload": sent["upload"], "key": "tail_number", "size": "bytes"}
     study = start(site, {"name": "flights", "source": source, **SHORT}, sent["owner_token"])
     stages = []
