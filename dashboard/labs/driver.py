@@ -98,6 +98,7 @@ class LabDriver:
         # Of the last LATE_FOR_S, unless it owed too much to keep it all.
         self.least_debt_s, self.least_since_s = 0.0, self.base_s
         self.stored_wall_s = -1e9  # when the view was last written
+        self.is_stored = True  # whether the last frame's view is
         self._slice_us, self._cost_s = SLICE_US, 0.0  # the latter: of a microsecond
         self._loading = self._begin(row)
         self._clock: Clock = lambda: wall_s  # of the last load
@@ -282,23 +283,13 @@ class LabDriver:
             decided += 1
             at_us = self.core.now_us
             try:
-                self._tell(
-                    (
-                        yield from self.core.submitting(
-                            {**command.body, "position": command.position, "at_us": at_us}
-                        )
-                    )
-                )
+                body = {**command.body, "position": command.position, "at_us": at_us}
+                self._tell((yield from self.core.submitting(body)))
                 self.decisions.append(Decision(command, at_us))
                 self.clients.decided(command.body["kind"])
                 if command.body["kind"] in CONSUMER_KINDS and command.command_id not in self.holds:
-                    self._tell(
-                        (
-                            yield from self.core.advancing(
-                                self._before_script(at_us + min(self.core.answer_us, EFFECT_US_MAX))
-                            )
-                        )
-                    )
+                    effect_us = self._before_script(at_us + min(self.core.answer_us, EFFECT_US_MAX))
+                    self._tell((yield from self.core.advancing(effect_us)))
             except CommandError as error:
                 fields = texts_of(error)
                 self.decisions.append(Decision(command, at_us, fields))
@@ -306,6 +297,8 @@ class LabDriver:
                 refusals.append(refusal_event(command, at_us, fields, in_all_words(error)))
             self.holds.pop(command.command_id, None)
         self._rebase(self.pace.at(clock()))  # speed and play changed what a second of wall time means
+        if not self.core.playing:
+            self.behind_ms = 0  # the frame that says so must not say that it owes anything
         return decided, refusals
 
     def follow_script(self) -> bool:
@@ -330,7 +323,7 @@ class LabDriver:
         mark = (self.core.now_us, self.behind_ms, self.auto_paused, self.panels.watched, clients)
         if mark == self._shown and not (self.needs_full or self.decisions or self.events or refusals):
             self.replicas.tell(self.core, wall_s)
-            return None, None
+            return None, self._commit([], wall_s) if self._store_is_due(wall_s) else None
         self._shown = mark
         checkpoint = (yield from self.cadence.taking(self.core)) if self.cadence.is_due(self.core) else None
         new_events = [event for event in self.events if event["seq"] > self.event_seq_stored]
@@ -365,10 +358,10 @@ class LabDriver:
             except Exception:
                 self.view = before  # what cannot be sent was never shown
                 raise
+            self.is_stored = False
         commit = None
-        if must_store or (frame is not None and wall_s - self.stored_wall_s >= 1.0):
+        if must_store or self._store_is_due(wall_s):
             commit = self._commit(new_events, wall_s, checkpoint)
-            self.stored_wall_s = wall_s
             if new_events:
                 self.event_seq_stored = new_events[-1]["seq"]
         self.needs_full = False
@@ -403,12 +396,17 @@ class LabDriver:
     def _snapshot_text(self) -> str:
         return snapshot_text(self.lab_id, self.epoch, self.seq, self.view["at_us"], encode(self.view))
 
+    def _store_is_due(self, wall_s: float) -> bool:
+        """Frames are stored once a second. The last before a rest, too: it is what a page opened later gets."""
+        return not self.is_stored and wall_s - self.stored_wall_s >= 1.0
+
     def _reserve_is_short(self) -> bool:
         if self.seq_floor - self.seq < RESERVE_FRAMES // 10:
             return True
         return self.core.playing and self.floor_us - self.core.now_us < RESERVE_LEFT_S * self._us_per_s
 
     def _commit(self, events: list[Json], wall_s: float, checkpoint: Checkpoint | None = None) -> Commit:
+        self.is_stored, self.stored_wall_s = True, wall_s
         now_us = self.core.now_us
         self.floor_us = (
             self._before_stop(now_us + int(RESERVE_S * self._us_per_s)) if self.core.playing else now_us

@@ -1,6 +1,7 @@
 """One lab's runner without a shard: this wall time has passed, so much virtual time follows, this frame and
 these rows come of it."""
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -130,6 +131,30 @@ def keep_pace(playing: Driven, clock: Clock, pace: float) -> int:
     whole(driver.advance(clock, 10.0))
     playing.store()
     return driver.behind_ms
+
+
+def test_a_lab_that_is_behind_and_pauses_owes_nothing_in_any_frame(playing: Driven) -> None:
+    playing.advance(2.8)
+    assert playing.driver.behind_ms == 1_300
+    playing.store()
+    playing.handle(playing.order("pause_lab"))
+    _frame, commit = playing.store()
+    assert commit is not None and json.loads(commit.view_text)["feed"]["behind_ms"] == 0
+
+
+def test_the_last_frame_before_a_rest_is_stored_within_a_second(playing: Driven, clock: Clock) -> None:
+    """A page that is opened later is sent what is stored, and nothing follows it."""
+    playing.handle(playing.order("pause_lab"))
+    playing.store()
+    playing.driver.panels.watched = frozenset({"cluster"})
+    frame, commit = playing.store()
+    assert frame is not None and commit is None
+    assert playing.store() == (None, None)
+    playing.advance(1.0)
+    frame, commit = playing.store()
+    assert frame is None and commit is not None and json.loads(commit.view_text) == playing.driver.view
+    playing.advance(5.0)
+    assert playing.store() == (None, None), "once"
 
 
 @pytest.mark.parametrize(("late_s", "shown_ms"), [(0.24, 0), (0.26, 300), (1.04, 1_000), (1.06, 1_100)])
