@@ -36,6 +36,9 @@ export function direction(values) {
 
 const ARROW = { up: "↑", down: "↓", level: "→" };
 
+// How far back its direction looks, in seconds: less in the first half minute.
+export const secondsOf = (values) => Math.min(LOOKS_BACK, values.length);
+
 export function spark(id, values, { x, y, width, height, say }) {
   const way = direction(values), shapes = [];
   if (values.length < 2) return [{ id: `${id}-none`, tag: "text", x, y: y + 13, class: "m", text: NONE }];
