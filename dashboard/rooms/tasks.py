@@ -129,7 +129,9 @@ def _own(view: Json, given: Json) -> Json:
         text = _("must be a whole number from %(low)d to %(high)d")
         raise Refused(400, {"for_s": text % {"low": least, "high": FOR_S_MAX}})
     asks = {} if comparison == SAME else {comparison: value}
-    goal = {"lane": lane, "number": figures[figure], "asks": asks, "for_us": for_s * SECOND_US}
+    goal = {
+        "lane": lane, "number": figures[figure], "asks": asks, "for_us": for_s * SECOND_US, "consumer": consumer,
+    }  # fmt: skip
     return {"goal": goal, "says": None, "consumer": consumer, "figure": figure}
 
 

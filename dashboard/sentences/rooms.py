@@ -103,6 +103,7 @@ ROOM = {
     "task.asked.same": _("unchanged"),
     "task.of_consumer": _("{lane}, {consumer}"),
     "task.said": _("{subject}: {figure} {asked}"),
+    "task.connected": _("{said}, with {consumer} connected"),
     "task.lasting": _("{said} for {seconds} s"),
     "task.todo": _("You do it in a copy of your own; nothing happens to the teacher’s lab."),
     "task.begun": _("You have begun in a copy of your own."),

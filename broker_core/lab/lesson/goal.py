@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 from broker_core.events import Json
+from broker_core.lab.consumer import CRASHED, GONE
 from broker_core.lab.lesson.checks import holds
 from broker_core.lab.lesson.numbers import NoSuchNumber, number_at
 from broker_core.lab.lesson.run import LessonRun, number_shown
@@ -63,20 +64,24 @@ def _is_there(lane: Mapping[str, Any], path: str) -> bool:
 @dataclass(slots=True)
 class Goal:
     """lane: "" asks the lab itself. asks: {}: the number is not to change. for_us: so long in one piece, of the lab's
-    time. since_us: when that piece began, None: it has not; kept: the number that must stay."""
+    time. consumer: whose number it is, and who must be connected: one that has left owns no partition, and has no lag; "":
+    the lane's. since_us: when that piece began, None: it has not; kept: the number that must stay."""
 
     lane: str
     number: str
     asks: Json
     for_us: int = 0
+    consumer: str = ""
     since_us: int | None = None
     kept: Any = None
 
     def look(self, lab: ShownLab, view: Json) -> bool:
         """Whether the lab has come to it. view: of the lab as it is now; it is looked at as often as there is one."""
         try:
-            came = self._number(lab, view)
+            came, is_there = self._number(lab, view), self._is_connected(view)
         except NoSuchNumber:
+            is_there = False
+        if not is_there:
             self.since_us = None
             return False
         if not (holds(came, self.asks) if self.asks else self.since_us is not None and came == self.kept):
@@ -85,6 +90,12 @@ class Goal:
         if self.since_us is None:
             self.since_us = lab.now_us
         return lab.now_us - self.since_us >= self.for_us
+
+    def _is_connected(self, view: Json) -> bool:
+        if not self.consumer:
+            return True
+        known = view["lanes"][self.lane]["consumers"].get(self.consumer)
+        return known is not None and known["state"] not in (CRASHED, GONE)
 
     def counted(self) -> Json:
         """What it has counted so far: who takes the lab over goes on from there."""
@@ -101,4 +112,5 @@ class Goal:
 
 def goal_from_json(check: Json, counted: Json | None = None) -> Goal:
     """counted: as Goal.counted gave it; None or {} where nobody has looked yet."""
-    return Goal(check["lane"], check["number"], check["asks"], check["for_us"], **(counted or {}))
+    lane, number, asks, for_us = (check[name] for name in ("lane", "number", "asks", "for_us"))
+    return Goal(lane, number, asks, for_us, check.get("consumer", ""), **(counted or {}))

@@ -12,7 +12,8 @@ export function taskWords({ goal, says, consumer, figure }, view, say) {
   const lane = laneName(goal.lane, view, say), [[name, value]] = [...Object.entries(goal.asks), ["same"]];
   const asked = say(`task.asked.${name}`, { value: typeof value === "number" ? number(rounded(value)) : "" });
   const subject = consumer ? say("task.of_consumer", { lane, consumer }) : lane;
-  const said = say("task.said", { subject, figure: say(`task.figure.${figure}`), asked });
+  const bare = say("task.said", { subject, figure: say(`task.figure.${figure}`), asked });
+  const said = consumer ? say("task.connected", { said: bare, consumer }) : bare;
   return goal.for_us ? say("task.lasting", { said, seconds: goal.for_us / SECOND_US }) : said;
 }
 

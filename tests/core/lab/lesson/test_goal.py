@@ -63,6 +63,22 @@ def test_a_goal_holds_as_soon_as_what_it_asks_is_so(lab: Lab) -> None:
     assert goal("consumer_count", lane="", **{"is": 3}).look(lab, view_of(lab))
 
 
+@pytest.mark.parametrize("kind", ["leave", "crash"])
+def test_a_consumer_that_is_gone_has_not_come_to_its_goal(kind: str) -> None:
+    """It owns no partition then, and the lag of none is 0."""
+    lab = Lab(scenario_from_json({"lanes": [LANES[0]], "consumers": 3, "seed": 3}))
+    lab.advance_to(5 * SECOND_US)
+    path = figures_of(view_of(lab)["lanes"]["kafka"], "c2")["lag"]
+    own = {"lane": "kafka", "number": path, "asks": {"at_least": 0}, "for_us": 0, "consumer": "c2"}
+    assert goal_from_json(own).look(lab, view_of(lab))
+    order = {"command_id": "t1", "kind": kind, "lane": "all", "consumer": "c2", "args": {}, "position": 1}
+    lab.submit({**order, "at_us": lab.now_us})
+    lab.advance_to(90 * SECOND_US)
+    shown = view_of(lab)
+    assert number_at(shown["lanes"]["kafka"], path) == 0
+    assert not goal_from_json(own).look(lab, shown)
+
+
 def looks(goal: Goal, *seen: tuple[int, int]) -> list[bool]:
     """What a goal says of a lane with these (second, lag) one after the other."""
 
