@@ -89,6 +89,22 @@ def test_space_plays_the_past_and_stops_it(page: Page) -> None:
     expect(page.locator("#fresh")).to_have_attribute("data-state", re.compile("live|behind"))
 
 
+def test_who_jumps_about_while_the_past_plays_sees_no_refusal_in_the_console(page: Page) -> None:
+    look_back(page, 0.6)
+    refused: list[str] = []
+    page.on("console", lambda message: refused.append(message.text) if message.type == "error" else None)
+    state = page.locator("#state-hash")
+    for key in "<>" * 3:
+        before = state.text_content() or ""
+        page.keyboard.press(key)
+        page.keyboard.press(" ")
+        expect(page.locator("#play")).not_to_have_attribute("data-say-label", "play")
+        page.keyboard.press(key)
+        expect(page.locator("#play")).to_have_attribute("data-say-label", "play")
+        expect(state).not_to_have_text(before, timeout=ANSWERS_MS)
+    assert refused == []
+
+
 def test_an_order_in_the_past_starts_a_branch_and_leaves_the_lab(page: Page) -> None:
     lab = page.evaluate("() => window.highwater.page.lab")
     look_back(page, 0.6)

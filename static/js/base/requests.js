@@ -3,7 +3,9 @@
 import { page } from "./chrome.js";
 import { Refusal, cookie } from "./commands.js";
 
-export const ask = (url) => answerOf(fetch(url, { credentials: "same-origin", headers: language() }));
+// signal: of who may stop waiting for it.
+export const ask = (url, signal = null) =>
+  answerOf(fetch(url, { credentials: "same-origin", headers: language(), signal }));
 
 // secret: of a link, which gives the right that no cookie does.
 export const send = (url, body, secret = "") => write("POST", url, body, secret);

@@ -9,8 +9,8 @@ import { direction, secondsOf } from "./trend.js";
 const WEAKEST_FIRST = ["moving", "young", "caught_up", "no_lag"];
 const NOT_READ = "groups.status.not_read", GROWS = "groups.status.grows";
 
-// Of one lane. lags: partition -> its lags of the last seconds. -> {status, code: of its words, seconds: over how long it
-// grew}; null: of another topic, or nobody knows the lag.
+// Of one lane. lags: partition -> its lags of the last seconds. -> {status, code: of its words, seconds: over how long
+// it grew}; null: of another topic, or nobody knows the lag.
 export function statusOf(lane, group, health, lags) {
   const { status, rule } = lagOf(lane, group, health);
   if (!rule) return null;

@@ -19,6 +19,7 @@ export function createPast() {
   const look = Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16)).join("");
   let now = null, shown = null, isLooking = false, isPlaying = false, run = 0;
   let wish = null, asked = null, isAsking = false;       // asked: what has no answer yet
+  let looking = new AbortController(), stretching = new AbortController();   // of what is on its way: a look, pictures
   let speed = 1, atChanges = null;                      // the latter: while a lane is changing; null: the same
   let way = null;                                       // of a lesson: { at_us, speed, onEnd }, where it pauses
   let take = () => {}, changed = () => {}, fail = () => {}, opened = () => {};
@@ -29,7 +30,8 @@ export function createPast() {
   let chosen = null;                                    // what it says is chosen there, until that moment is shown
 
   const always = { look, ...(panels ? { panels } : {}) };
-  const request = (url, given) => ask(`${url}?${new URLSearchParams({ ...given, ...always })}`);
+  const request = (url, given, signal = null) =>
+    ask(`${url}?${new URLSearchParams({ ...given, ...always })}`, signal);
 
   // A frame of the feed is here. events: what it tells; isWhole: some of that may have been missed. -> whether the page
   // shows it.
@@ -79,7 +81,7 @@ export function createPast() {
   function seek(moment) {
     if (!isLooking) [speed, atChanges] = [now.view.own_speed, now.view.at_changes];
     [isLooking, isPlaying, wish, way] = [true, false, moment, null];
-    run += 1;
+    endRun();
     if (!isAsking) answerWishes();
   }
 
@@ -90,7 +92,8 @@ export function createPast() {
       const mine = wish;
       [asked, wish] = [mine, null];
       try {
-        const picture = await request(page.urls.past, mine);
+        looking = new AbortController();
+        const picture = await request(page.urls.past, mine, looking.signal);
         asked = null;
         if (isLooking && !isPlaying) show(picture);
       } catch (error) {
@@ -136,7 +139,7 @@ export function createPast() {
 
   function back() {
     [isLooking, isPlaying, wish, asked, shown, way] = [false, false, null, null, null, null];
-    run += 1;
+    endRun();
     take(now.view, now.seq, []);
     changed();
   }
@@ -154,8 +157,15 @@ export function createPast() {
 
   function pause() {
     [isPlaying, way] = [false, null];
-    run += 1;
+    endRun();
     show(shown);
+  }
+
+  // Nothing more of what is played comes. Its pictures on the way are called off: the next look would have them
+  // refused, which a browser's console shows as an error.
+  function endRun() {
+    run += 1;
+    stretching.abort();
   }
 
   // -> the pictures from there on; null at the present, and where the way ends.
@@ -163,12 +173,17 @@ export function createPast() {
     const everyUs = Math.max(1, Math.round(EVERY_MS * 1000 * pace));
     const untilUs = Math.min(atUs + everyUs * PICTURES, now.view.at_us, way?.at_us ?? Infinity);
     if (untilUs < atUs + everyUs) return null;
-    return request(page.urls.past_frames, { at_us: atUs, until_us: untilUs, every_us: everyUs });
+    looking.abort();
+    stretching.abort();
+    stretching = new AbortController();
+    return request(
+      page.urls.past_frames, { at_us: atUs, until_us: untilUs, every_us: everyUs }, stretching.signal,
+    );
   }
 
   async function play() {
     [isPlaying, wish] = [true, null];
-    run += 1;
+    endRun();
     const mine = run;
     show(shown);
     let pace = paceOf(shown.view), next = stretch(shown, pace), due = performance.now();

@@ -13,7 +13,8 @@ const task = (asks, changes = {}) => ({
 test("a task names its lane, its consumer, its figure and what is asked of it", () => {
   const words = taskWords(task({ at_most: 4 }), view, say);
   assert.equal(words, "task.said model.kafka task.figure.lag task.asked.at_most 4");
-  assert.match(taskWords({ ...task({ is: 0 }), consumer: "c2" }, view, say), /^task\.connected.*task\.of_consumer .*c2/);
+  const own = taskWords({ ...task({ is: 0 }), consumer: "c2" }, view, say);
+  assert.match(own, /^task\.connected.*task\.of_consumer .*c2/);
 });
 
 test("what is to stay says for how long", () => {
