@@ -7,7 +7,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from dashboard.stills.lanes import WHOLE
 from dashboard.stills.marks import text
-from dashboard.stills.strips import STRIPS, detectors
+from dashboard.stills.strips import STRIPS, detectors, figure_name
 
 Json = dict[str, Any]
 WIDTH, HEIGHT, EDGE = 216, 128, 10
@@ -28,6 +28,8 @@ def draw(still: Json, names: Mapping[str, Mapping[str, str]], language: str) -> 
         top = 5 + place * high
         own = names.get(lane["id"]) or dict.fromkeys(("en", "zh"), MODEL_NAMES.get(lane["id"], lane["id"]))
         shapes.append(_name(own, top + 12, language))
+        if (figure := figure_name(lane)) is not None:
+            shapes.append(text(WIDTH - EDGE, top + 12, figure[language], "m", "end", figure))
         shapes.append(
             STRIPS[lane["kind"]](lane, EDGE, top + NAME_PX + 2, WIDTH - 2 * EDGE, high - NAME_PX - 5)
         )

@@ -5,7 +5,20 @@ from math import ceil
 from typing import Any
 
 from dashboard.formats import number, percent
-from dashboard.stills.marks import INK, OPEN, VOID, box, chip, dots, line, owner_class, slices, squares, text
+from dashboard.stills.marks import (
+    INK,
+    OPEN,
+    OTHER,
+    VOID,
+    box,
+    chip,
+    dots,
+    line,
+    owner_class,
+    slices,
+    squares,
+    text,
+)
 from dashboard.stills.reading import SPACE_PARTS
 from dashboard.stills.strips import cell_squares
 
@@ -135,7 +148,9 @@ def replicas(lane: Json) -> str:
         x = 16 + gap * (place + 0.5) - wide / 2
         for offset in range(low, end):
             css = INK if offset < high_watermark else OPEN
-            kind = css if role == "leads" or css == OPEN else f"{css} follows"
+            if any(each == broker and since <= offset < until for each, since, until in lane["others"]):
+                css = OTHER
+            kind = css if role == "leads" or css != INK else f"{css} follows"
             shapes += box(x, floor - (offset - low + 1) * side, wide, side - 1, kind if runs else VOID)
         shapes += line(f"M{x - 3:.1f} {floor}h{wide + 6}", "edge")
         shapes += text(x + wide / 2, 121, number(end), "n b" if broker == leading[0] else "n m", "middle")

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Mapping
 from django.utils.html import escape
 
 HUES = 7
-VOID, INK, OPEN, GONE = "void", "ink", "open", "gone"
-"""Without an owner; a record that may be read; one that may not yet; one that is lost."""
+VOID, INK, OPEN, GONE, OTHER = "void", "ink", "open", "gone", "other"
+"""Without an owner; a record that may be read; one that may not yet; one that is lost; one that the leader has another
+of at this offset."""
 
 
 def owner_class(color: int) -> str:

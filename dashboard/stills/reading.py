@@ -6,13 +6,15 @@
 - `partitions`: `cells [[color of the owner, 0 for none, whether it is paused]]`
 - `queue`: `ready`, `held` by each consumer
 - `queues`: `queues [[name, ready, published]]` of a topology of one's own
-- `replicas`: `copies [[broker, start, end, high watermark, "leads"|"follows"|"", whether it runs]]` and `lost`,
-  acknowledged records that no fault left anywhere
+- `replicas`: `copies [[broker, start, end, high watermark, "leads"|"follows"|"", whether it runs]]`; `lost`,
+  acknowledged records that no fault left anywhere; `others [[broker, from, until]]`, offsets at which a replica in the
+  ISR has records of another leader epoch than the leader has there
 - `detector`: `waited_us` since a consumer crashed, `of_us` until it is noticed, or null where it has been
 
 and `consumers [[name, color, state, share in percent]]` except for `queues` and `replicas`.
 """
 
+from itertools import pairwise
 from typing import Any
 
 Json = dict[str, Any]
@@ -110,7 +112,28 @@ def _replicas(cluster: Json) -> Json:
         runs = cluster["brokers"][broker]["condition"] == "running"
         role = copy["role"] if runs else ""
         rows.append([int(broker), copy["start"], copy["end"], copy["high_watermark"], role, runs])
-    return {"kind": "replicas", "copies": rows, "lost": _lost(cluster)}
+    return {"kind": "replicas", "copies": rows, "lost": _lost(cluster), "others": _others(shown, rows)}
+
+
+def _others(partition: Json, rows: list[list[Any]]) -> list[list[int]]:
+    leading = next((broker for broker, *_, role, _ in rows if role == "leads"), None)
+    if leading is None:
+        return []
+    log, found = partition["copies"][str(leading)], []
+    for broker, start, end, *_ in rows:
+        own = partition["copies"][str(broker)]
+        first, last = max(start, log["start"]), min(end, log["end"])
+        bounds = {start for _, start in (*own["epochs"], *log["epochs"]) if first < start < last}
+        is_asked = own["is_in_isr"] and first < last
+        for since, until in pairwise(sorted({first, *bounds, last}) if is_asked else []):
+            if _epoch_at(own["epochs"], since) != _epoch_at(log["epochs"], since):
+                found.append([broker, since, until])
+    return found
+
+
+def _epoch_at(epochs: list[list[int]], offset: int) -> int | None:
+    """epochs: [[epoch, its first offset]], ascending."""
+    return next((epoch for epoch, start in reversed(epochs) if start <= offset), None)
 
 
 def _lost(cluster: Json) -> int:

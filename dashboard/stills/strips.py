@@ -1,6 +1,6 @@
 """A lane of several in a still: a strip as wide as the picture."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import ceil
 from typing import Any
 
@@ -9,6 +9,7 @@ from dashboard.stills.marks import (
     GONE,
     INK,
     OPEN,
+    OTHER,
     VOID,
     arcs,
     box,
@@ -26,6 +27,7 @@ Json = dict[str, Any]
 Strip = Callable[[Json, float, float, float, float], str]
 FIGURE_PX = 44  # for the figure at a strip's end
 LOST_SHOWN = 5
+BEFORE_OTHERS = 1
 
 
 def space(lane: Json, x: float, y: float, width: float, height: float) -> str:
@@ -85,25 +87,50 @@ def queues(lane: Json, x: float, y: float, width: float, height: float) -> str:
     return shapes
 
 
+LABELS = {
+    "end": {"en": "LEO", "zh": "LEO"},
+    "lost": {"en": "lost", "zh": "丢失"},
+    "others": {"en": "differ", "zh": "不同"},
+}
+
+
 def replicas(lane: Json, x: float, y: float, width: float, height: float) -> str:
     """The newest records of the log that leads: below its high watermark in ink, above it hatched, then those
-    that are lost, with how many."""
-    copies = lane["copies"]
+    that are lost, with how many. Where a replica has other records at some offsets, those around the first of them."""
+    copies, others = lane["copies"], lane["others"]
     leading = [copy for copy in copies if copy[4] == "leads"]
     log = max(leading or copies, key=lambda copy: int(copy[2]))
     _, start, end, high_watermark, role, _ = log
     side = min(height, 13)
     pitch, lost = side + 2, min(lane["lost"], LOST_SHOWN)
     room = int((width - FIGURE_PX) / pitch) - lost
-    first = max(start, end - room)
-    places = [(x + (offset - first) * pitch, y) for offset in range(first, end)]
-    readable = max(0, min(high_watermark, end) - first)
-    shapes = squares(places[:readable], side, INK if role == "leads" else VOID)
-    shapes += squares(places[readable:], side, OPEN)
-    gone = [(x + (end - first + place) * pitch, y) for place in range(lost)]
+    last = min(end, max(start, min(each[1] for each in others) - BEFORE_OTHERS) + room) if others else end
+    first = max(start, last - room)
+    places = {offset: (x + (offset - first) * pitch, y) for offset in range(first, last)}
+    other = {offset for _, since, until in others for offset in range(since, until)}
+    ink = [at for offset, at in places.items() if offset < high_watermark and offset not in other]
+    shapes = squares(ink, side, INK if role == "leads" else VOID)
+    shapes += squares([at for offset, at in places.items() if offset in other], side, OTHER)
+    shapes += squares(
+        [at for offset, at in places.items() if offset >= high_watermark and offset not in other], side, OPEN
+    )
+    gone = [(x + (last - first + place) * pitch, y) for place in range(lost)]
     shapes += squares(gone, side, GONE) + crosses(gone, side)
-    figure = f"\N{MINUS SIGN}{number(lane['lost'])}" if lane["lost"] else number(end)
-    return shapes + text(x + width, y + side / 2 + 5, figure, "n er b" if lane["lost"] else "n", "end")
+    css = "n er b" if others or lost else "n"
+    return shapes + text(x + width, y + side / 2 + 5, _figure(lane, end, len(other)), css, "end")
+
+
+def _figure(lane: Json, end: int, others: int) -> str:
+    if others:
+        return f"\N{NOT EQUAL TO}{number(others)}"
+    return f"\N{MINUS SIGN}{number(lane['lost'])}" if lane["lost"] else number(end)
+
+
+def figure_name(lane: Json) -> Mapping[str, str] | None:
+    """What the figure at the strip's end counts, in each language; None where the picture says it."""
+    if lane["kind"] != "replicas":
+        return None
+    return LABELS["others" if lane["others"] else "lost" if lane["lost"] else "end"]
 
 
 STRIPS: dict[str, Strip] = {

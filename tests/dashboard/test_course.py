@@ -1,5 +1,7 @@
 """The course: every lesson has its chapter, level and key frame, and its still is what the engine says."""
 
+import re
+
 import pytest
 
 from broker_core.lab.lesson.file import read_file, scenario_from_text, shelf
@@ -70,9 +72,32 @@ def test_still_shows_its_lesson_s_own_numbers(name: str) -> None:
     svg = draw(still, lesson(name).lanes, "en")
     assert svg.startswith("<svg") and svg.count("<svg") == 1 and len(svg) < 8_000
     kind, lanes = still["lanes"][0]["kind"], len(still["lanes"])
-    assert svg.count("data-en") == (lanes if kind == "detector" or lanes > 1 else 0)
+    named = lanes * 2 if kind == "replicas" else lanes  # what each figure counts stands above it
+    assert svg.count("data-en") == (named if kind == "detector" or lanes > 1 else 0)
     if len(still["lanes"]) == 1 and still["lanes"][0]["kind"] == "replicas":
         assert all(f">{end}</text>" in svg for _, _, end, *_ in still["lanes"][0]["copies"])
+
+
+def test_a_replica_in_sync_with_other_records_is_seen_in_its_lane_s_still() -> None:
+    """Records 8 to 11 of broker 2 are of epoch 0, the leader's of epoch 3; where a follower asks for epochs, they
+    have been cut off."""
+    still = recorded_frames()["kafka_cluster_divergence"][-1]
+    assert [(lane["others"], lane["lost"]) for lane in still["lanes"]] == [
+        ([[2, 8, 12]], 5),
+        ([], 5),
+        ([], 5),
+    ]
+    names = lesson("kafka_cluster_divergence").lanes
+    english, chinese = (draw(still, names, language) for language in ("en", "zh"))
+    assert english.count(">differ<") == 1 and english.count(">lost<") == 2
+    assert chinese.count(">不同<") == 1 and chinese.count(">丢失<") == 2
+    others = re.findall(r'class="other" d="([^"]+)"', english)
+    assert [path.count("z") for path in others] == [4] and ">≠4<" in english
+
+
+def test_the_figure_of_a_whole_log_is_called_its_end() -> None:
+    name = "kafka_cluster_min_insync"
+    assert draw(recorded()[name], lesson(name).lanes, "en").count(">LEO<") == 2
 
 
 def test_lane_names_are_in_the_readers_language_and_never_markup() -> None:
