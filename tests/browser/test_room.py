@@ -93,6 +93,22 @@ def test_all_follow_one_looks_around_and_comes_back(
     expect(looker.locator("#room-word")).to_have_text("Follows the teacher")
 
 
+def test_a_phone_that_follows_leaves_its_height_to_the_picture(
+    presenter: Page, profile: Profile, site: SupervisedSite
+) -> None:
+    follower = joined(profile, site, presenter, **PHONE)
+    buttons = ("#play", "#step", ".lab-act", ".lab-name")
+    for selector in buttons:
+        expect(follower.locator(selector)).to_be_hidden()
+    bars = "() => ['.lab-bar', '.trans'].reduce((sum, each) => sum + document.querySelector(each).offsetHeight, 0)"
+    assert follower.evaluate(bars) < 100
+    expect(follower.locator("#clock")).to_be_visible()
+    follower.click("#room-look")
+    expect(follower.locator("#room-word")).to_have_text("You look around in a copy of your own")
+    for selector in buttons:
+        expect(follower.locator(selector)).to_be_visible()
+
+
 def test_a_moment_of_the_past_what_is_pointed_at_and_the_remote(
     presenter: Page, profile: Profile, site: SupervisedSite
 ) -> None:
