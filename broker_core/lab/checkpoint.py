@@ -11,7 +11,7 @@ import zstandard
 from broker_core.errors import ReplayError
 from broker_core.events import Json
 
-VERSION = 149
+VERSION = 150
 """Raise it whenever the state of a lane or lab changes shape, or the same journal leads to another state: an
 older checkpoint is then refused, and replay takes its place.
 `tests/core/lab/test_state_shape.py` notices a change without it."""

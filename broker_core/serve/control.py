@@ -67,12 +67,13 @@ class Control:
         ]
 
     def connections(self) -> list[Json]:
-        """In the order in which they were opened. connection: its name, as the client says it."""
+        """In the order in which they were opened. connection: its name, as the client says it; number: of it alone."""
         if not self.run.is_up:
             return []
         return [
             {
                 "connection": known.name,
+                "number": number,
                 "state": known.state,
                 "user": known.user,
                 "vhost": known.vhost,
@@ -81,7 +82,7 @@ class Control:
                 "unacked": known.unacked_count(),
                 "is_blocked": known.is_blocked,
             }
-            for known in self.run.broker.connections.values()
+            for number, known in self.run.broker.connections.items()
         ]
 
     def faults(self) -> list[Json]:

@@ -41,7 +41,7 @@ class Handle:
         return self.ask(self.control.queues)
 
     def connections(self) -> list[Json]:
-        """Each with its name (connection), state, user, vhost, channels, consumers, unacked, is_blocked."""
+        """Each with its name (connection), number, state, user, vhost, channels, consumers, unacked, is_blocked."""
         return self.ask(self.control.connections)
 
     def faults(self) -> list[Json]:

@@ -161,7 +161,7 @@ class OpenServer:
                 self._crash(cause)
             case Stop():
                 self._expect_up()
-                self.faults.lines.clear()
+                self.faults.forget_all()
                 stop(world, BROKER, cause)
             case Start():
                 self._come_back(cause)
@@ -180,7 +180,7 @@ class OpenServer:
                 world.order(BROKER, act, cause)
 
     def _crash(self, cause: Cause | None = None) -> None:
-        self.faults.lines.clear()
+        self.faults.forget_all()
         crash(self.world, BROKER, cause)
 
     def _come_back(self, cause: Cause | None = None) -> None:

@@ -84,12 +84,16 @@ class Faults:
             raise CommandError("fault", "there is no fault {number}", number=number) from None
 
     def met(
-        self, sender: str, known: Connection, method: Any, queues: Callable[[], Collection[str]]
+        self, place: Place, known: Connection, method: Any, queues: Callable[[], Collection[str]]
     ) -> Row | None:
-        """The fault that strikes this method, which then counts it. queues: by name, those that the method concerns."""
+        """The fault that strikes this method, which then counts it. known: the connection of its place. queues: by name,
+        those that the method concerns."""
         found = None
+        connection, _, sender = whose(place)
         for row in self.rows.values():
-            if row.is_over or not _fits(row.fault, sender, known, method, queues):
+            if row.is_over or row.fault.connection_number not in (0, connection):
+                continue
+            if not _fits(row.fault, sender, known, method, queues):
                 continue
             row.matches += 1
             if found is None and row.fault.nth in (0, row.matches):
@@ -99,9 +103,17 @@ class Faults:
         return found
 
     def forget(self, connection: int) -> None:
-        """The connection is gone with what was held of it."""
+        """The connection is gone with what was held of it, and with the faults of it alone."""
         for place in [place for place in self.lines if whose(place)[0] == connection]:
             del self.lines[place]
+        for row in self.rows.values():
+            row.is_over |= row.fault.connection_number == connection
+
+    def forget_all(self) -> None:
+        """So with every connection: the server has stopped."""
+        self.lines.clear()
+        for row in self.rows.values():
+            row.is_over |= row.fault.connection_number > 0
 
     def held(self, row: Row) -> int:
         """Methods that wait because of it, with those behind them."""

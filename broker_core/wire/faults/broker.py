@@ -126,7 +126,7 @@ class FaultyBroker(Broker):
         if number and channel is None and type(method) is not m.ChannelOpen:
             super().receive(connection, method, now_us, out)  # dropped, or refused
             return
-        row = self.faults.met(CLIENT, known, method, lambda: queues_of(self, known, channel, method))
+        row = self.faults.met(place, known, method, lambda: queues_of(self, known, channel, method))
         if row is None:
             super().receive(connection, method, now_us, out)
         else:
@@ -199,7 +199,7 @@ class FaultyBroker(Broker):
             out.send(connection, method)
             return
         channel = known.channels.get(number)
-        row = self.faults.met(SERVER, known, method, lambda: queues_of(self, known, channel, method))
+        row = self.faults.met(place, known, method, lambda: queues_of(self, known, channel, method))
         if row is None:
             out.send(connection, method)
             return

@@ -68,8 +68,9 @@ class Fault(msgspec.Struct, frozen=True, array_like=True):
 
     Which methods it strikes; what is empty means any. method: as the specification names it, "basic.publish". by: who
     sends it, CLIENT or SERVER; empty: the client, or the server where no client sends such a method. vhost, connection: of
-    the method's connection, which is named by the client property `connection_name`. queue: that the method names, or
-    that a message goes to or comes from. nth: only this one of them, from 1; 0: each.
+    the method's connection, which is named by the client property `connection_name`. connection_number: this one alone, as
+    several may have one name; the fault ends with it; 0: any. queue: that the method names, or that a message goes to or
+    comes from. nth: only this one of them, from 1; 0: each.
 
     How. when: before the method is served, after it, or after it and UNANSWERED. code, text: of the exception. ms: how
     late, how long the alarm or the cut lasts (0: until it is released), how long the crashed server is down. resource: of
@@ -92,6 +93,7 @@ class Fault(msgspec.Struct, frozen=True, array_like=True):
     resource: str = "memory"
     way: str = BOTH
     must_hit: bool = True
+    connection_number: int = 0
 
     @property
     def sender(self) -> str:
@@ -111,14 +113,14 @@ class Fault(msgspec.Struct, frozen=True, array_like=True):
 
 
 _DEFAULTS: dict[str, Any] = dict(zip(Fault.__struct_fields__[1:], Fault.__struct_defaults__, strict=True))
-_COMMON = ("method", "by", "vhost", "queue", "connection", "nth", "must_hit")
+_COMMON = ("method", "by", "vhost", "queue", "connection", "connection_number", "nth", "must_hit")
 _CHOICES: dict[str, tuple[str, ...]] = {
     "by": (CLIENT, SERVER),
     "when": (BEFORE, UNANSWERED, AFTER),
     "resource": ("memory", "disk"),
     "way": (TO_CLIENT, TO_SERVER, BOTH),
 }
-_RANGES = {"nth": (0, NTH_MAX), "code": (0, 999), "ms": (0, MS_MAX)}
+_RANGES = {"connection_number": (0, NTH_MAX), "nth": (0, NTH_MAX), "code": (0, 999), "ms": (0, MS_MAX)}
 _WORDS = {bool: "true or false", int: "a whole number", str: "a text"}
 
 

@@ -28,12 +28,13 @@ const ENDS = { hold: "let_go", slow: "full_speed" };
 // -> [{key, name, channels, unacked, held, verbs: [{id, order}]}]
 export function clientRows({ connections, faults }) {
   return Object.entries(connections).filter(([, { socket }]) => socket !== undefined).map(([key, each]) => {
-    const own = faults.filter((fault) => fault.connection === each.name && !fault.method);
+    const number = Number(key);   // several may have one name
+    const own = faults.filter((fault) => fault.connection_number === number && !fault.method);
     const verbs = Object.entries(FAULTS).map(([id, args]) => {
       const known = own.find((fault) => fault.do === args.do);
       return known
         ? { id: ENDS[id], order: { kind: "rabbitmq_fault_end", args: { fault: known.id, is_gone: true } } }
-        : { id, order: { kind: "rabbitmq_fault", args: { ...args, connection: each.name } } };
+        : { id, order: { kind: "rabbitmq_fault", args: { ...args, connection_number: number } } };
     });
     const acts = [{ do: "close", socket: each.socket }];
     verbs.push({ id: "drop", order: { kind: "rabbitmq_socket", args: { acts } } });

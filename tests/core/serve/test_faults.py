@@ -99,6 +99,20 @@ def test_fault_of_one_connection_spares_another(turns):
     assert kinds(one.send(m.QueueDeclare(1, "q"))) == ["channel.close"]
 
 
+def test_fault_of_one_of_two_connections_with_one_name_spares_the_other_and_ends_with_it(turns):
+    one, other = opened(turns, name="worker"), opened(turns, 2, name="worker")
+    first, second = turns.run.broker.connections
+    row = fault(turns, do="hold", by="server", connection_number=first, must_hit=False)
+    assert one.send(m.QueueDeclare(1, "q")) == [] and turns.run.faults.held(row) == 1
+    assert kinds(other.send(m.QueueDeclare(1, "q"))) == ["queue.declare-ok"]
+    one.hang_up()
+    assert row.is_over and turns.run.faults.held(row) == 0
+    late = fault(turns, do="hold", by="server", connection_number=second, must_hit=False)
+    turns.act(0, Crash())
+    turns.act(0, Start())
+    assert late.is_over and not turns.run.broker.connections
+
+
 def test_delayed_method_holds_what_comes_behind_it_on_its_channel_only(turns):
     one = opened(turns)
     one.send(m.QueueDeclare(1, "q"), m.ChannelOpen(2))

@@ -40,6 +40,14 @@ test("the address has the lab's port, and the page's own host where the site lis
   assert.equal(addressOf({ ...CLIENTS, host: "" }, 5000, "site"), "amqp://guest:guest@site:5000/");
 });
 
+test("of two connections with one name only the one is held whose button was pressed", () => {
+  const each = { name: "worker", channels: 1, unacked: 0 };
+  const connections = { 4: { ...each, socket: 1 }, 6: { ...each, socket: 2 } };
+  const faults = [{ id: 7, do: "hold", by: "server", connection_number: 6, held: 2 }];
+  const rows = clientRows({ connections, faults });
+  assert.deepEqual(rows.map(({ held, verbs: [first] }) => [held, first.id]), [[0, "hold"], [2, "let_go"]]);
+});
+
 test("what can be done to a client is an order, and a fault that it has can be ended", () => {
   const connections = {
     1: { name: "billing", channels: 1, unacked: 0, socket: 4 }, 2: { name: "own", channels: 1, unacked: 0 },
@@ -47,11 +55,11 @@ test("what can be done to a client is an order, and a fault that it has can be e
   const [row, ...others] = clientRows({ connections, faults: [] });
   assert.equal(others.length, 0);
   assert.deepEqual(row.verbs.map(({ id }) => id), ["hold", "slow", "drop"]);
-  assert.deepEqual(row.verbs[0].order.args, { do: "hold", by: "server", must_hit: false, connection: "billing" });
+  assert.deepEqual(row.verbs[0].order.args, { do: "hold", by: "server", must_hit: false, connection_number: 1 });
   assert.deepEqual(row.verbs[2].order.args, { acts: [{ do: "close", socket: 4 }] });
   const faults = [
-    { id: 7, do: "hold", by: "server", connection: "billing", held: 2 }, { id: 8, do: "delay", connection: "other" },
-    { id: 9, do: "delay", connection: "billing", method: "basic.publish" },
+    { id: 7, do: "hold", by: "server", connection_number: 1, held: 2 }, { id: 8, do: "delay", connection_number: 3 },
+    { id: 9, do: "delay", connection_number: 1, method: "basic.publish" },
   ];
   const [held] = clientRows({ connections, faults });
   assert.deepEqual([held.held, held.verbs.map(({ id }) => id)], [2, ["let_go", "slow", "drop"]]);
