@@ -105,6 +105,25 @@ def test_who_jumps_about_while_the_past_plays_sees_no_refusal_in_the_console(pag
     assert refused == []
 
 
+def test_play_pressed_before_a_step_is_answered_plays_from_where_the_step_leads(page: Page) -> None:
+    look_back(page, 0.6)
+    first, state = page.text_content("#state-hash") or "", page.locator("#state-hash")
+    page.keyboard.press(",")
+    expect(state).not_to_have_text(first, timeout=ANSWERS_MS)
+    before_us = page.evaluate("() => window.highwater.view().at_us")
+    page.evaluate(
+        """() => {
+          for (const key of ['<', ' ']) {
+            document.body.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
+          }
+        }"""
+    )
+    page.wait_for_function("us => window.highwater.view().at_us < us", arg=before_us, timeout=ANSWERS_MS)
+    expect(page.locator("#play")).not_to_have_attribute("data-say-label", "play")
+    page.keyboard.press(" ")
+    expect(page.locator("#play")).to_have_attribute("data-say-label", "play")
+
+
 def test_an_order_in_the_past_starts_a_branch_and_leaves_the_lab(page: Page) -> None:
     lab = page.evaluate("() => window.highwater.page.lab")
     look_back(page, 0.6)

@@ -19,6 +19,7 @@ export function createPast() {
   const look = Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16)).join("");
   let now = null, shown = null, isLooking = false, isPlaying = false, run = 0;
   let wish = null, asked = null, isAsking = false;       // asked: what has no answer yet
+  let playsThen = false;                                // from where the look that is on its way ends
   let looking = new AbortController(), stretching = new AbortController();   // of what is on its way: a look, pictures
   let speed = 1, atChanges = null;                      // the latter: while a lane is changing; null: the same
   let way = null;                                       // of a lesson: { at_us, speed, onEnd }, where it pauses
@@ -80,7 +81,7 @@ export function createPast() {
   // moment: {at_us, position?, step?, by?}. A newer one overtakes those that have no answer yet.
   function seek(moment) {
     if (!isLooking) [speed, atChanges] = [now.view.own_speed, now.view.at_changes];
-    [isLooking, isPlaying, wish, way] = [true, false, moment, null];
+    [isLooking, isPlaying, playsThen, wish, way] = [true, false, false, moment, null];
     endRun();
     if (!isAsking) answerWishes();
   }
@@ -111,6 +112,7 @@ export function createPast() {
       }
     }
     [isAsking, asked] = [false, null];
+    if (playsThen && isLooking && shown) play();
   }
 
   function stopFor(error) {
@@ -138,7 +140,7 @@ export function createPast() {
   }
 
   function back() {
-    [isLooking, isPlaying, wish, asked, shown, way] = [false, false, null, null, null, null];
+    [isLooking, isPlaying, playsThen, wish, asked, shown, way] = [false, false, false, null, null, null, null];
     endRun();
     take(now.view, now.seq, []);
     changed();
@@ -182,7 +184,7 @@ export function createPast() {
   }
 
   async function play() {
-    [isPlaying, wish] = [true, null];
+    [isPlaying, playsThen, wish] = [true, false, null];
     endRun();
     const mine = run;
     show(shown);
@@ -252,6 +254,7 @@ export function createPast() {
     },
     toggle() {
       if (isPlaying) pause();
+      else if (isAsking) playsThen = !playsThen;
       else if (shown) play();
       else if (!page.player || isLooking) return;
       else if (page.player.kind === "embed" && now.view.playing) seek(momentShown());
