@@ -162,18 +162,22 @@ class OpenReading(RabbitMqReading):
         }
 
     def clients(self) -> dict[str, Json]:
-        """Those that consume, as the Stage's rows have consumers."""
+        """Those that consume, as the Stage's rows have consumers. What was finished is counted by name: of several with one
+        name each has the mean."""
         found: dict[str, Json] = {}
         took = {name: self._took(name) for name in {each.name for each in self.seen().connections.values()}}
-        total = sum(took.values())
-        for number, name in self.names().items():
-            known = self.seen().connections[number]
-            if not any(channel.consumers for channel in known.channels.values()):
-                continue
-            own = took[known.name]
+        total, named = sum(took.values()), self.names()
+        consuming = {
+            number: known
+            for number, known in self.seen().connections.items()
+            if number in named and any(channel.consumers for channel in known.channels.values())
+        }
+        often = Counter(known.name for known in consuming.values())
+        for number, known in consuming.items():
+            name, own = named[number], took[known.name] / often[known.name]
             found[name] = {
                 "name": name, "color": number, "state": "live", "share": own / total if total else 0,
-                "share_before": None, "rate": own, "capacity": 0, "slow": False, "in_flight": 0,
+                "share_before": None, "rate": round(own, 1), "capacity": 0, "slow": False, "in_flight": 0,
                 "unacked": known.unacked_count(), "deadline_us": None, "deadline_from_us": None, "is_real": True,
             }  # fmt: skip
         return found

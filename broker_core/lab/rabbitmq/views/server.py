@@ -62,7 +62,7 @@ def rabbitmq_view(lane: Lane, reads: RabbitMqReading) -> Json:
         },
         "connections": {
             str(number): {
-                "name": known.name, "user": known.user, "vhost": known.vhost, "state": known.state,
+                "name": real.get(number) or known.name, "user": known.user, "vhost": known.vhost, "state": known.state,
                 "is_blocked": known.is_blocked, "channels": len(known.channels), "unacked": known.unacked_count(),
                 "is_real": number in real, **({"socket": sockets[number]} if number in sockets else {}),
             }
@@ -232,7 +232,7 @@ def _consumer(
 ) -> ConsumerNode:
     connection = connection_of(consumer)
     return ConsumerNode(
-        reads.broker().connections[connection].name,
+        real.get(connection) or reads.broker().connections[connection].name,
         consumer.tag,
         queue.name,
         consumer.prefetch,

@@ -79,7 +79,7 @@ class QueueNode(msgspec.Struct, frozen=True):
 
 
 class ConsumerNode(msgspec.Struct, frozen=True):
-    """One basic.consume. name: the program's, whose colour it has. prefetch_count: 0 for no limit. is_active: of a
+    """One basic.consume. name: of the program's row, whose colour it has. prefetch_count: 0 for no limit. is_active: of a
     single active consumer's queue, whether it is the one. is_gone: it died, and the broker does not know yet. is_real: it came
     from outside the lab."""
 

@@ -356,8 +356,19 @@ def test_why_answers_about_a_real_client_and_the_queue_that_it_reads():
 
 def test_two_clients_of_one_name_are_told_apart():
     turns = Turns()
-    for number in (1, 2):
-        Client(turns, number).open(name="worker")
+    workers = [Client(turns, number) for number in (1, 2)]
+    for count, worker in enumerate(workers, 1):
+        worker.open(name="worker")
+        worker.send(m.QueueDeclare(1, "q"), m.BasicQos(1, 0, count), m.BasicConsume(1, "q", "t"))
+    workers[0].send(*(m.BasicPublish(1, "", "q") for _ in range(4)))
     turns.act(0, SetFault(read_fault({"do": "hold", "method": "tx.select"})))
     lab = gone_through(lab_run(turns.journal.data()))
     assert list(lab.lanes["rabbitmq"].reads.names().values()) == ["worker (1)", "worker (2)"]
+    shown = lab.view()["lanes"]["rabbitmq"]
+    rows = {name: row["unacked"] for name, row in shown["consumers"].items()}
+    subscribed = shown["rabbitmq"]["vhosts"]["/"]["consumers"].values()
+    assert rows == {"worker (1)": 1, "worker (2)": 2}
+    assert [each["name"] for each in shown["rabbitmq"]["connections"].values()] == list(rows)
+    assert {each["name"]: each["unacked"] for each in subscribed} == rows, (
+        "the page finds a row's queue by its name"
+    )
